@@ -1,0 +1,1 @@
+"""Methods that build anchor graphs, written on top of anchor-align."""

@@ -1,0 +1,180 @@
+"""Ascent: repeated linear assignment and pairwise swaps from several starts.
+
+Works on the reduced form of the problem (see :class:`~anchor_align._matching.Reduced`). Two moves, each taken only
+when it raises the objective:
+
+- *assignment*: the permutation that is best for the gradient at the current one, all anchors at once;
+- *swap*: two anchors exchange their partners; the gains of all pairs come from one matrix product, and after each
+  swap the other candidates are checked again in O(m).
+
+Starts: the gradient at the uniform matrix (the centre of all permutations), the feature term alone, the assignment
+behind the Gilmore-Lawler bound, and random ones. Where the starts disagree the problem is hard, and the best
+answer is shaken and climbed again a few times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ._matching import Match, PairProblem, Reduced, assign, gilmore_lawler
+from ._types import FloatArray, IndexArray
+
+# Up to this many anchors a climb costs so little that random starts are always added.
+SMALL = 32
+# From this size on a linear assignment costs more than the swaps: swaps go first, and the assignment is prepared
+# with the current permutation's potentials.
+LARGE = 80
+POTENTIAL_ROUNDS = 4
+# Up to this size every restart asked for is spent; beyond it fewer, as each costs about size cubed.
+ALL_RESTARTS = 100
+
+
+def ascend(
+    problem: PairProblem,
+    *,
+    n_restarts: int,
+    rng: np.random.Generator,
+    candidates: tuple[IndexArray, ...] = (),
+) -> Match:
+    """Climb from several starts and keep the best.
+
+    Parameters
+    ----------
+    problem : PairProblem
+    n_restarts : int
+        How often the best answer is shaken and climbed again where the starts disagree; fewer for many anchors.
+    rng : numpy.random.Generator
+    candidates : tuple of index arrays
+        Permutations that the result must not fall below.
+    """
+    reduced = problem.reduced
+    search = _Search(reduced)
+    bound, profile = gilmore_lawler(reduced)
+    for start in _starts(problem, profile, rng):
+        search.climb(start)
+        if search.best.value >= bound - reduced.tolerance:
+            break  # proven optimal
+    else:
+        if search.disagreed:
+            search.climb(profile)
+            for _ in range(_restarts(n_restarts, reduced.size)):
+                search.climb(_shake(search.best.permutation, rng))
+    for candidate in candidates:
+        if reduced.value(candidate) > search.best.value + reduced.tolerance:
+            search.climb(candidate)
+    return search.best
+
+
+def _starts(problem: PairProblem, profile: IndexArray, rng: np.random.Generator) -> Iterator[IndexArray]:
+    # The reduced quadratic term has no gradient at the uniform matrix: only the linear term is left.
+    yield assign(problem.reduced.L)
+    yield assign(problem.K) if problem.K.any() else profile
+    if problem.size <= SMALL:
+        yield profile
+        for _ in range(min(8, 160 // problem.size)):
+            yield rng.permutation(problem.size)
+
+
+def _restarts(n_restarts: int, size: int) -> int:
+    return min(n_restarts, math.ceil(n_restarts * ALL_RESTARTS / size))
+
+
+def _shake(p: IndexArray, rng: np.random.Generator) -> IndexArray:
+    """Move four anchors in ten to each other's places in a random cycle."""
+    moved = rng.permutation(len(p))[: max(3, int(0.4 * len(p)))]
+    shaken = p.copy()
+    shaken[moved] = p[np.roll(moved, 1)]
+    return shaken
+
+
+class _Search:
+    """The climbs of one problem: the best so far, and which vertices were seen already."""
+
+    def __init__(self, reduced: Reduced) -> None:
+        self.reduced = reduced
+        self.best = Match(np.arange(reduced.size), -np.inf, 0, ())
+        self.disagreed = False
+        self._seen: set[bytes] = set()
+
+    def climb(self, p: IndexArray) -> None:
+        """Climb from ``p`` to a permutation that neither an assignment nor a swap improves."""
+        reduced = self.reduced
+        moves = [_assignment_step, _swap_step]
+        if reduced.size >= LARGE:
+            moves.reverse()
+        product = reduced.product(p)
+        history = [reduced.value(p, product)]
+        failed = 0
+        while failed < len(moves):
+            step = moves[0](reduced, p, product)
+            next_product = product if step is p else reduced.product(step)
+            value = reduced.value(step, next_product)
+            if value > history[-1] + reduced.tolerance:
+                p, product = step, next_product
+                history.append(value)
+                failed = 0
+                if not self._is_new(p):
+                    return  # an earlier climb went on from here
+            else:
+                failed += 1
+                moves.reverse()
+        self._finish(p, history)
+
+    def _is_new(self, p: IndexArray) -> bool:
+        key = p.tobytes()
+        new = key not in self._seen
+        self._seen.add(key)
+        return new
+
+    def _finish(self, p: IndexArray, history: list[float]) -> None:
+        tolerance = self.reduced.tolerance
+        value = history[-1]
+        if np.isfinite(self.best.value) and abs(value - self.best.value) > tolerance:
+            self.disagreed = True
+        if value > self.best.value + tolerance:
+            self.best = Match(p, value, len(history), tuple(history))
+
+
+def _assignment_step(reduced: Reduced, p: IndexArray, product: FloatArray) -> IndexArray:
+    """Permutation that is best for the gradient at ``p``; ``p`` itself where that is none other."""
+    step = _assign_near(reduced.L + 2.0 * product, p)
+    return p if np.array_equal(step, p) else step
+
+
+def _swap_step(reduced: Reduced, p: IndexArray, product: FloatArray) -> IndexArray:
+    """Take the improving swaps in order of their gain, checking each again once others have been taken."""
+    m = reduced.size
+    gains = np.triu(reduced.swap_gains(p, product), 1).ravel()
+    candidates = np.flatnonzero(gains > reduced.tolerance)
+    if candidates.size > m:
+        candidates = candidates[np.argpartition(-gains[candidates], m)[:m]]
+    if not candidates.size:
+        return p
+    order = candidates[np.argsort(-gains[candidates], kind="stable")]
+    p = p.copy()
+    for rank, pair in enumerate(order.tolist()):
+        a, b = divmod(pair, m)
+        if rank == 0 or reduced.swap_gain(p, a, b) > reduced.tolerance:
+            p[a], p[b] = p[b], p[a]
+    return p
+
+
+def _assign_near(benefit: FloatArray, p: IndexArray) -> IndexArray:
+    """Linear assignment, prepared for an answer near ``p``.
+
+    Subtracting column potentials changes no answer. Good ones, a few rounds of longest paths from ``p``, make most
+    rows find their column at once.
+    """
+    if len(p) < LARGE:
+        return assign(benefit)
+    relative = benefit[:, p]
+    relative -= relative.diagonal().copy()[:, None]
+    potential = np.zeros(len(p))
+    for _ in range(POTENTIAL_ROUNDS):
+        potential = np.maximum(potential, (relative + potential[:, None]).max(axis=0))
+    relative += potential[:, None]
+    relative -= potential
+    return p[assign(relative)]

@@ -1,0 +1,60 @@
+"""How good a match is: its two terms, an upper bound, and how clear each anchor's partner is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._matching import RELATIVE_TOLERANCE, PairProblem, upper_bound
+from ._types import FloatArray, IndexArray
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Numbers about one view's match; ``margins`` has one entry per aligned column."""
+
+    feature: float
+    structure: float
+    objective: float
+    upper_bound: float
+    margins: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class PairTerms:
+    """K, S_1 and S_2 of one pair on the chosen scale, before lam weighs them."""
+
+    K: FloatArray
+    S1: FloatArray
+    S2: FloatArray
+    unit: float
+
+    def problem(self, lam: float) -> PairProblem:
+        """The matching problem for one lam; infinity leaves the structure term alone."""
+        if np.isinf(lam):
+            return PairProblem(np.zeros_like(self.K), self.S1, self.S2, unit=self.unit)
+        return PairProblem(self.K, lam * self.S1, self.S2, unit=self.unit)
+
+
+def certify(terms: PairTerms, lam: float, permutation: IndexArray, pairs: IndexArray) -> Certificate:
+    """Judge a permutation; ``pairs`` are the correspondences that were fixed in advance."""
+    problem = terms.problem(lam)
+    feature = float(terms.K[np.arange(len(permutation)), permutation].sum())
+    structure = float(np.vdot(terms.S1, terms.S2[permutation][:, permutation]))
+    objective = problem.value(permutation)
+    bound = upper_bound(problem.fix(pairs[:, 0], pairs[:, 1]) if len(pairs) else problem)
+    # A bound that is attained leaves no gap: rounding must not show one.
+    if bound - objective <= 4 * RELATIVE_TOLERANCE * problem.scale:
+        bound = objective
+    return Certificate(feature, structure, objective, bound, _margins(problem, permutation, pairs[:, 0]))
+
+
+def _margins(problem: PairProblem, permutation: IndexArray, fixed: IndexArray) -> FloatArray:
+    """Loss of the cheapest swap that gives an anchor another partner; infinite where there is none."""
+    reduced = problem.reduced
+    losses = -reduced.swap_gains(permutation, reduced.product(permutation))
+    np.fill_diagonal(losses, np.inf)
+    losses[fixed, :] = np.inf
+    losses[:, fixed] = np.inf
+    return np.asarray(losses.min(axis=1))

@@ -1,0 +1,170 @@
+"""Gram matrices of anchor graphs: all that alignment needs to know of the samples.
+
+K_uv = Z_u' Z_v says how much the anchors of two views share samples, S_v = Z_v' Z_v how much those of one view do.
+Both are sums over samples, so they can be computed block by block, anywhere, and added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._types import FloatArray, Graph, GraphLike, is_sparse
+from ._validation import check_graphs, raise_not_finite
+from .errors import InputError, InputTypeError
+
+# Numbers in one block of rows over all views: 4 MB as float64, so that a block stays in the cache while it is used.
+BLOCK_NUMBERS = 2**19
+
+
+@dataclass(frozen=True, eq=False)
+class GramMatrices:
+    """Gram matrices of the anchor graphs of several views.
+
+    Enough for :func:`align` and :class:`AnchorAligner`, which take it in place of the graphs: nothing in it grows with
+    the number of samples. The sum of two objects describes the samples of both.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (total anchors, total anchors)
+        ``Z' Z`` for ``Z = [Z_0, Z_1, ...]``, the graphs side by side.
+    sizes : tuple of int
+        Number of anchors of each view.
+    n_samples : int
+        Number of samples that were summed up.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchor_align import GramMatrices, align
+    >>> rng = np.random.default_rng(0)
+    >>> Z0 = rng.dirichlet(np.full(5, 0.2), size=100)
+    >>> Z1 = Z0[:, [3, 0, 4, 1, 2]]
+    >>> first, rest = ([Z[:40] for Z in (Z0, Z1)], [Z[40:] for Z in (Z0, Z1)])
+    >>> grams = GramMatrices.from_graphs(first) + GramMatrices.from_graphs(rest)
+    >>> grams.n_samples
+    100
+    >>> P = align(grams)
+    >>> bool(np.allclose(Z0 @ P[0], Z1 @ P[1]))
+    True
+    """
+
+    matrix: FloatArray
+    sizes: tuple[int, ...]
+    n_samples: int
+
+    def __post_init__(self) -> None:
+        """Check shapes; keep a read-only view of the matrix."""
+        matrix = np.asarray(self.matrix, dtype=np.float64)
+        sizes = tuple(int(size) for size in self.sizes)
+        total = sum(sizes)
+        if not sizes or min(sizes) < 1:
+            raise InputError(f"Each view needs one anchor or more, got sizes {sizes}.")
+        if matrix.shape != (total, total):
+            raise InputError(f"The Gram matrix of views with {sizes} anchors is {total} x {total}, got {matrix.shape}.")
+        if not np.isfinite(matrix).all():
+            raise InputError("The Gram matrix has NaN or infinity.")
+        if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-8 * np.abs(matrix).max()):
+            raise InputError("The Gram matrix is not symmetric.")
+        matrix = matrix.view()
+        matrix.flags.writeable = False
+        object.__setattr__(self, "matrix", matrix)
+        object.__setattr__(self, "sizes", sizes)
+
+    @classmethod
+    def from_graphs(
+        cls, graphs: Iterable[GraphLike], *, callback: Callable[[int, int], object] | None = None
+    ) -> GramMatrices:
+        """Compute the Gram matrices in one pass over the rows.
+
+        Parameters
+        ----------
+        graphs : list of array-like or sparse of shape (n_samples, n_anchors)
+            One graph per view. The numbers of anchors may differ here.
+        callback : callable, optional
+            Called as ``callback(rows_done, n_samples)`` after each block.
+
+        Raises
+        ------
+        InputError
+            If the graphs are not 2-D, real and finite with the same samples.
+        """
+        checked = check_graphs(graphs, same_anchors=False)
+        n = checked[0].shape[0]
+        sizes = tuple(int(Z.shape[1]) for Z in checked)
+        step = max(64, BLOCK_NUMBERS // sum(sizes))
+        matrix = np.zeros((sum(sizes), sum(sizes)))
+        # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for start in range(0, n, step):
+                matrix += _block_products([_float_rows(Z, start, start + step) for Z in checked])
+                if callback is not None:
+                    callback(min(start + step, n), n)
+        if not np.isfinite(matrix).all():
+            raise_not_finite(checked)
+        return cls(matrix, sizes, n)
+
+    @classmethod
+    def from_blocks(cls, blocks: Iterable[Sequence[GraphLike]]) -> GramMatrices:
+        """Add up row blocks: each item holds, for every view, the graph of the same few samples."""
+        total: GramMatrices | None = None
+        for block in blocks:
+            part = cls.from_graphs(block)
+            total = part if total is None else total + part
+        if total is None:
+            raise InputError("Got no block of rows.")
+        return total
+
+    def __add__(self, other: object) -> GramMatrices:
+        """Gram matrices of the samples of both."""
+        if isinstance(other, int) and other == 0:  # so that sum() works
+            return self
+        if not isinstance(other, GramMatrices):
+            raise InputTypeError(f"GramMatrices can only be added to GramMatrices, got {type(other).__name__}.")
+        if self.sizes != other.sizes:
+            raise InputError(f"Cannot add Gram matrices of views with {self.sizes} and {other.sizes} anchors.")
+        return GramMatrices(self.matrix + other.matrix, self.sizes, self.n_samples + other.n_samples)
+
+    __radd__ = __add__
+
+    @property
+    def n_views(self) -> int:
+        """Number of views."""
+        return len(self.sizes)
+
+    @property
+    def norms(self) -> FloatArray:
+        """Frobenius norm of every view's graph."""
+        return np.sqrt([max(float(np.trace(self.structure(view))), 0.0) for view in range(self.n_views)])
+
+    def cross(self, u: int, v: int) -> FloatArray:
+        """K_uv = Z_u' Z_v, shape (anchors of u, anchors of v)."""
+        return self.matrix[self._columns(u), self._columns(v)]
+
+    def structure(self, view: int) -> FloatArray:
+        """S_v = Z_v' Z_v, shape (anchors, anchors)."""
+        return self.cross(view, view)
+
+    def _columns(self, view: int) -> slice:
+        start = sum(self.sizes[:view])
+        return slice(start, start + self.sizes[view])
+
+
+def _float_rows(Z: Graph, start: int, stop: int) -> Graph:
+    """Rows of a graph as float64: integers would overflow and float32 would lose digits in long sums."""
+    return Z[start:stop].astype(np.float64, copy=False)
+
+
+def _block_products(blocks: list[Graph]) -> FloatArray:
+    """All products of one block of rows: one matrix product for dense views, one per pair otherwise."""
+    if not any(is_sparse(block) for block in blocks):
+        side_by_side = np.concatenate(blocks, axis=1) if len(blocks) > 1 else blocks[0]
+        return np.asarray(side_by_side.T @ side_by_side)
+    rows = [[_dense(a.T @ b) for b in blocks] for a in blocks]
+    return np.block(rows)
+
+
+def _dense(product: Graph) -> FloatArray:
+    return np.asarray(product.toarray() if is_sparse(product) else product)

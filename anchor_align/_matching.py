@@ -1,0 +1,217 @@
+"""One pair of views: the matching problem, its value, its swaps and its upper bound.
+
+For a reference view 1 and a view 2 the paper maximises, over permutation matrices P,
+
+    f(P) = Tr(K P) + lam * Tr(S_1' P' S_2 P),   K = Z_1' Z_2,   S_v = Z_v' Z_v.
+
+With P written as an index array ``p`` (column j of the aligned view is column ``p[j]`` of view 2) this is
+
+    f(p) = sum_j K[j, p_j]  +  sum_jk A[j, k] B[p_j, p_k],   A = lam * S_1,   B = S_2:
+
+a quadratic assignment problem. The solvers live in modules of their own; they all take a
+:class:`PairProblem` and return a :class:`Match`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import eigvalsh
+from scipy.optimize import linear_sum_assignment
+
+from ._types import FloatArray, IndexArray
+
+# Two values closer than this times the problem's scale are the same number: it is far above the rounding of
+# the sums, which depends on the number of threads, and far below any difference that means something.
+RELATIVE_TOLERANCE = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Match:
+    """What a solver found for one pair.
+
+    ``history`` is the objective along the iterations that led to ``permutation``.
+    """
+
+    permutation: IndexArray
+    value: float
+    n_iter: int
+    history: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """The same problem with as much as possible moved into the linear term.
+
+    Over permutations, the diagonals of A and B and the parts of them that depend on one index only add up to
+    something linear in P, so they can be taken out of the quadratic term without changing the value of any
+    permutation (the classical reduction of a quadratic assignment problem). What is left has zero diagonal and
+    zero row sums. This matters in practice: the gradient of the original, convex objective rewards every anchor
+    for staying where it is (through the diagonals), so repeated assignment stops at the first vertex; on the
+    reduced form it goes on, and most graphs are solved from any start.
+    """
+
+    L: FloatArray
+    A: FloatArray
+    B: FloatArray
+    constant: float
+    tolerance: float
+
+    @property
+    def size(self) -> int:
+        """Number of anchors."""
+        return len(self.L)
+
+    def product(self, p: IndexArray) -> FloatArray:
+        """Half the gradient of the quadratic term at ``p``; rows are reference anchors."""
+        return self.A @ self.B[p]
+
+    def value(self, p: IndexArray, product: FloatArray | None = None) -> float:
+        """Objective of the *original* problem at ``p``."""
+        if product is None:
+            product = self.product(p)
+        rows = np.arange(self.size)
+        return float(self.L[rows, p].sum() + product[rows, p].sum() + self.constant)
+
+    def swap_gains(self, p: IndexArray, product: FloatArray) -> FloatArray:
+        """Change of the objective, for every pair (a, b), when a and b exchange their partners."""
+        gradient = (self.L + 2.0 * product)[:, p]
+        stay = gradient.diagonal().copy()
+        gains = gradient + gradient.T
+        gains -= stay
+        gains -= stay[:, None]
+        gains += 4.0 * self.A * self.B[p][:, p]
+        return gains
+
+    def swap_gain(self, p: IndexArray, a: int, b: int) -> float:
+        """One entry of :meth:`swap_gains` in O(m)."""
+        L, A, B = self.L, self.A, self.B
+        pa, pb = p[a], p[b]
+        linear = L[a, pb] + L[b, pa] - L[a, pa] - L[b, pb]
+        return float(linear + 2.0 * ((A[a] - A[b]) @ (B[pb] - B[pa])[p]) + 4.0 * A[a, b] * B[pa, pb])
+
+
+@dataclass(frozen=True, eq=False)
+class PairProblem:
+    """Maximise ``sum_j K[j, p_j] + sum_jk A[j, k] B[p_j, p_k] + constant`` over permutations ``p``.
+
+    A and B are symmetric; A carries the weight of the structure term. ``unit`` times the objective is the
+    objective of the raw, unscaled graphs: only the fixed point, which is not scale-free, needs to know.
+    """
+
+    K: FloatArray
+    A: FloatArray
+    B: FloatArray
+    constant: float = 0.0
+    unit: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """Number of anchors."""
+        return len(self.K)
+
+    @cached_property
+    def scale(self) -> float:
+        """No permutation's value is larger than this in absolute size."""
+        if not self.size:
+            return abs(self.constant)
+        structure = np.linalg.norm(self.A) * np.linalg.norm(self.B)
+        return float(np.abs(self.K).max(axis=1).sum() + structure + abs(self.constant))
+
+    def value(self, p: IndexArray) -> float:
+        """Objective at the permutation ``p``."""
+        feature = self.K[np.arange(self.size), p].sum()
+        return float(feature + np.vdot(self.A, self.B[p][:, p]) + self.constant)
+
+    @cached_property
+    def reduced(self) -> Reduced:
+        """The equivalent problem with the smallest quadratic term."""
+        A, a, e = _reduce(self.A)
+        B, b, g = _reduce(self.B)
+        L = self.K + np.outer(a, b) + 2.0 * (self.size - 2) * np.outer(e, g)
+        constant = self.constant + 2.0 * float(e.sum() * g.sum())
+        return Reduced(L, A, B, constant, RELATIVE_TOLERANCE * self.scale)
+
+    def fix(self, rows: IndexArray, columns: IndexArray) -> PairProblem:
+        """Problem that is left when anchor ``rows[i]`` of the reference gets anchor ``columns[i]``."""
+        free_rows = np.setdiff1d(np.arange(self.size), rows)
+        free_columns = np.setdiff1d(np.arange(self.size), columns)
+        return PairProblem(
+            K=self.K[np.ix_(free_rows, free_columns)]
+            + 2.0 * self.A[np.ix_(free_rows, rows)] @ self.B[np.ix_(columns, free_columns)],
+            A=self.A[np.ix_(free_rows, free_rows)],
+            B=self.B[np.ix_(free_columns, free_columns)],
+            constant=self.constant
+            + float(self.K[rows, columns].sum())
+            + float(np.vdot(self.A[np.ix_(rows, rows)], self.B[np.ix_(columns, columns)])),
+            unit=self.unit,
+        )
+
+    def permute(self, rows: IndexArray, columns: IndexArray) -> PairProblem:
+        """Problem with both anchor sets renumbered."""
+        return PairProblem(
+            self.K[np.ix_(rows, columns)],
+            self.A[np.ix_(rows, rows)],
+            self.B[np.ix_(columns, columns)],
+            self.constant,
+            self.unit,
+        )
+
+
+def _reduce(S: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Split S into a zero-diagonal, zero-row-sum rest, its diagonal d and e: S[j, k] = rest + e_j + e_k, j != k."""
+    m = len(S)
+    diagonal = S.diagonal().copy()
+    rest = S.copy()
+    np.fill_diagonal(rest, 0.0)
+    if m <= 2:
+        return np.zeros_like(S), diagonal, rest.sum(axis=1) / 2.0
+    sums = rest.sum(axis=1)
+    e = (sums - sums.sum() / (2 * (m - 1))) / (m - 2)
+    rest -= e
+    rest -= e[:, None]
+    np.fill_diagonal(rest, 0.0)
+    return rest, diagonal, e
+
+
+def assign(benefit: FloatArray) -> IndexArray:
+    """Permutation with the largest total benefit: the linear assignment problem."""
+    return np.asarray(linear_sum_assignment(benefit, maximize=True)[1], dtype=np.intp)
+
+
+def assignment_value(benefit: FloatArray) -> float:
+    """Largest total benefit over permutations."""
+    return float(benefit[np.arange(len(benefit)), assign(benefit)].sum())
+
+
+def upper_bound(problem: PairProblem) -> float:
+    """Value that no permutation exceeds: the smaller of an eigenvalue and an assignment bound.
+
+    The eigenvalue bound is LAP(K) + sum_i e_i(A) e_i(B), eigenvalues sorted. The assignment bound (Gilmore and
+    Lawler's, on the reduced problem) is nearly always the smaller one: on anchor graphs of real data it leaves
+    gaps of 0.01 % to 1 % where the eigenvalue bound leaves 1 % to 20 %.
+    """
+    if not problem.size:
+        return problem.constant
+    eigenvalues = np.dot(eigvalsh(problem.A, check_finite=False), eigvalsh(problem.B, check_finite=False))
+    spectral = problem.constant + assignment_value(problem.K) + float(eigenvalues)
+    bound = min(spectral, gilmore_lawler(problem.reduced)[0])
+    # Sums of m^2 rounded terms: never let rounding put the bound below the optimum.
+    return bound + RELATIVE_TOLERANCE * problem.scale
+
+
+def gilmore_lawler(reduced: Reduced) -> tuple[float, IndexArray]:
+    """Gilmore-Lawler bound of a reduced problem, and the assignment that attains it."""
+    # The diagonals are zero; each row's off-diagonal entries meet those of its partner at best in sorted order.
+    profile = reduced.L + _sorted_off_diagonal(reduced.A) @ _sorted_off_diagonal(reduced.B).T
+    p = assign(profile)
+    return float(profile[np.arange(reduced.size), p].sum() + reduced.constant), p
+
+
+def _sorted_off_diagonal(S: FloatArray) -> FloatArray:
+    m = len(S)
+    off_diagonal = S[~np.eye(m, dtype=bool)].reshape(m, m - 1)
+    off_diagonal.sort(axis=1)
+    return off_diagonal

@@ -1,0 +1,84 @@
+"""Solving one pair by name: known correspondences, a canonical numbering of the anchors, then the solver."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+import numpy as np
+
+from ._ascent import ascend
+from ._exact import solve_exactly
+from ._matching import Match, PairProblem, assign
+from ._pfp import fixed_point
+from ._types import FloatArray, IndexArray
+
+METHODS: Final = ("ascent", "pfp", "exact")
+
+
+def solve_pair(problem: PairProblem, method: str, pairs: IndexArray, *, n_restarts: int, seed: int) -> Match:
+    """Match one pair of views.
+
+    Parameters
+    ----------
+    problem : PairProblem
+    method : {"ascent", "pfp", "exact"}
+    pairs : ndarray of shape (n_pairs, 2)
+        Reference anchors and the view's anchors that are known to correspond.
+    n_restarts, seed : int
+        Of the ascent.
+    """
+    if not len(pairs):
+        return _solve_free(problem, method, np.arange(problem.size), n_restarts, seed)
+    rows, columns = pairs[:, 0], pairs[:, 1]
+    free_rows = np.setdiff1d(np.arange(problem.size), rows)
+    free_columns = np.setdiff1d(np.arange(problem.size), columns)
+    rest = problem.fix(rows, columns)
+    # The identity is a fair comparison only if the seeds allow it.
+    identity = np.arange(rest.size) if np.array_equal(rows, columns) else None
+    match = _solve_free(rest, method, identity, n_restarts, seed)
+    permutation = np.empty(problem.size, dtype=np.intp)
+    permutation[rows] = columns
+    permutation[free_rows] = free_columns[match.permutation]
+    return dataclasses.replace(match, permutation=permutation)
+
+
+def _solve_free(problem: PairProblem, method: str, identity: IndexArray | None, n_restarts: int, seed: int) -> Match:
+    if problem.size <= 1:
+        permutation = np.arange(problem.size)
+        value = problem.value(permutation)
+        return Match(permutation, value, 0, (value,))
+    # Anchors are numbered by what they are, not by where they came: a view whose columns are shuffled meets the same
+    # random starts and gets the same partners.
+    rows = _canonical_order(problem.K, problem.A)
+    columns = _canonical_order(problem.K.T, problem.B)
+    canonical = problem.permute(rows, columns)
+    rng = np.random.default_rng(seed)
+    if method == "pfp":
+        match = fixed_point(canonical)
+    elif method == "exact":
+        match = solve_exactly(canonical, rng)
+    elif not problem.A.any() or not problem.B.any():
+        # Feature term only: one linear assignment is the exact answer.
+        match = _finished(canonical, assign(canonical.K))
+    else:
+        candidates = () if identity is None else (np.argsort(columns)[identity[rows]],)
+        match = ascend(canonical, n_restarts=n_restarts, rng=rng, candidates=candidates)
+    permutation = np.empty(problem.size, dtype=np.intp)
+    permutation[rows] = columns[match.permutation]
+    return dataclasses.replace(match, permutation=permutation)
+
+
+def _finished(problem: PairProblem, permutation: IndexArray) -> Match:
+    value = problem.value(permutation)
+    return Match(permutation, value, 1, (value,))
+
+
+def _canonical_order(K: FloatArray, S: FloatArray) -> IndexArray:
+    """Order of the anchors of the rows by numbers that do not depend on how anchors are numbered."""
+    keys = []
+    for values in (S.diagonal(), K.max(axis=1), K.sum(axis=1), S.sum(axis=1)):
+        scale = np.abs(values).max()
+        # Rounded, so that the last bits, which depend on the order of summation, do not decide.
+        keys.append(np.round(values / scale, 9) if scale > 0 else values)
+    return np.lexsort(keys)

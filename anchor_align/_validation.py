@@ -1,0 +1,159 @@
+"""Checks of what users hand over: one clear sentence each, nothing repaired silently."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from ._types import Graph, GraphLike, IndexArray, is_sparse
+from .errors import InputError, InputTypeError, unknown_name
+
+
+def check_graphs(graphs: Iterable[GraphLike], *, same_anchors: bool = True) -> list[Graph]:
+    """Check a list of anchor graphs: each 2-D and numeric, all with the same samples and anchor count.
+
+    Values are not read here; :func:`raise_not_finite` names NaN and infinity once a result shows them.
+    """
+    if isinstance(graphs, (str, bytes)) or not isinstance(graphs, Iterable):
+        raise InputTypeError(f"Expected a list of anchor graphs, one per view, got {type(graphs).__name__}.")
+    if is_sparse(graphs) or hasattr(graphs, "columns") or (isinstance(graphs, np.ndarray) and graphs.ndim < 3):
+        raise InputTypeError(
+            f"Expected a list of anchor graphs, one per view, got one {type(graphs).__name__}; put it in a list."
+        )
+    if isinstance(graphs, dict):
+        raise InputTypeError("Expected a list of anchor graphs, got a dict; pass list(graphs.values()).")
+    checked = [check_graph(Z, view) for view, Z in enumerate(graphs)]
+    if not checked:
+        raise InputError("Got no view; expected a list of one or more anchor graphs.")
+    for view, Z in enumerate(checked):
+        if Z.shape[0] != checked[0].shape[0]:
+            raise InputError(
+                f"View 0 has {checked[0].shape[0]} samples; view {view} has {Z.shape[0]}. "
+                "All views must describe the same samples."
+            )
+        if same_anchors and Z.shape[1] != checked[0].shape[1]:
+            raise InputError(
+                f"View 0 has {checked[0].shape[1]} anchors; view {view} has {Z.shape[1]}. "
+                "All views must have the same number of anchors."
+            )
+    return checked
+
+
+def check_graph(Z: GraphLike, view: int) -> Graph:
+    """Check one graph: 2-D, real, not empty."""
+    if isinstance(Z, np.ma.MaskedArray) and np.ma.is_masked(Z):
+        raise InputError(f"View {view} is a masked array with masked entries; fill or drop them first.")
+    if not is_sparse(Z):
+        try:
+            # DataFrames of any library give their numbers without the labels.
+            Z = np.asarray(Z.to_numpy() if hasattr(Z, "to_numpy") else Z)
+        except ValueError as error:
+            raise InputError(f"View {view} is not a rectangular array: {error}.") from error
+    if Z.ndim != 2:
+        raise InputError(f"View {view} has {Z.ndim} dimension(s), shape {Z.shape}; expected 2: samples x anchors.")
+    if Z.dtype.kind not in "fiub":
+        raise InputTypeError(f"View {view} has dtype {Z.dtype}; expected real numbers.")
+    if 0 in Z.shape:
+        raise InputError(f"View {view} is empty: {Z.shape[0]} samples x {Z.shape[1]} anchors.")
+    return Z.tocsr() if is_sparse(Z) else Z
+
+
+def raise_not_finite(graphs: Sequence[Graph]) -> None:
+    """Name the first view with NaN or infinity, or say that the values are too large."""
+    for view, Z in enumerate(graphs):
+        if is_sparse(Z):
+            coo = Z.tocoo()
+            rows = np.unique(coo.row[~np.isfinite(coo.data)])
+        else:
+            step = max(1, 2**20 // Z.shape[1])
+            blocks = [~np.isfinite(Z[at : at + step]).all(axis=1) for at in range(0, len(Z), step)]
+            rows = np.flatnonzero(np.concatenate(blocks))
+        if rows.size:
+            raise InputError(
+                f"View {view} has NaN or infinity in {rows.size} of {Z.shape[0]} rows (first: row {rows[0]}); "
+                "anchor graphs must be finite."
+            )
+    raise InputError("The graphs' values are too large: their products overflow. Divide the graphs by a constant.")
+
+
+def check_lam(lam: object) -> float:
+    """Weight of the structure term: a number >= 0, infinity included."""
+    if isinstance(lam, (bool, np.bool_)) or not isinstance(lam, numbers.Real):
+        raise InputTypeError(f"lam must be a number >= 0 or infinity, got {lam!r} ({type(lam).__name__}).")
+    value = float(lam)
+    if math.isnan(value) or value < 0:
+        raise InputError(f"lam must be a number >= 0 or infinity, got {value}.")
+    return value
+
+
+def check_choice(what: str, got: object, known: Sequence[str]) -> str:
+    """One of the known names."""
+    if not isinstance(got, str) or got not in known:
+        raise unknown_name(what, got, known)
+    return got
+
+
+def check_count(what: str, got: object) -> int:
+    """Whole number >= 0."""
+    if isinstance(got, (bool, np.bool_)) or not isinstance(got, numbers.Integral):
+        raise InputTypeError(f"{what} must be a whole number >= 0, got {got!r} ({type(got).__name__}).")
+    if got < 0:
+        raise InputError(f"{what} must be a whole number >= 0, got {got}.")
+    return int(got)
+
+
+def check_reference(reference: object, n_views: int) -> int | str:
+    """View index, "auto" or "consensus"."""
+    if isinstance(reference, numbers.Integral) and not isinstance(reference, (bool, np.bool_)):
+        view = int(reference)
+        if not 0 <= view < n_views:
+            raise InputError(f"reference {view} is out of range: there are views 0 to {n_views - 1}.")
+        return view
+    if isinstance(reference, str):
+        return check_choice("reference", reference, ("auto", "consensus"))
+    raise InputTypeError(f"reference must be a view's index, 'auto' or 'consensus', got {reference!r}.")
+
+
+def check_seeds(seeds: object, n_views: int, n_anchors: int) -> IndexArray:
+    """Known correspondences as an array of shape (n_seeds, n_views); -1 where a view's anchor is not known."""
+    if seeds is None:
+        return np.empty((0, n_views), dtype=np.intp)
+    try:
+        table = np.asarray(seeds)
+    except ValueError as error:
+        raise InputError(f"seeds must have one column per view ({n_views}): {error}.") from error
+    if table.size == 0:
+        return np.empty((0, n_views), dtype=np.intp)
+    if table.dtype.kind not in "iu":
+        raise InputTypeError(f"seeds must be anchor indices (whole numbers), got dtype {table.dtype}.")
+    if table.ndim != 2 or table.shape[1] != n_views:
+        raise InputError(f"seeds must have one column per view ({n_views}), got shape {table.shape}.")
+    for view, column in enumerate(table.T):
+        known = column[column != -1]
+        outside = known[(known < 0) | (known >= n_anchors)]
+        if outside.size:
+            raise InputError(f"seeds name anchor {outside[0]} of view {view}, which has anchors 0 to {n_anchors - 1}.")
+        anchors, counts = np.unique(known, return_counts=True)
+        if (counts > 1).any():
+            raise InputError(f"seeds name anchor {anchors[counts > 1][0]} of view {view} more than once.")
+    return table.astype(np.intp)
+
+
+def check_seed(random_state: object) -> int:
+    """One number that all random choices derive from."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, (bool, np.bool_)):
+        if random_state < 0:
+            raise InputError(f"random_state must be >= 0, got {random_state}.")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    raise InputTypeError(
+        f"random_state must be a whole number >= 0, a numpy Generator or RandomState, or None, got {random_state!r}."
+    )
