@@ -6,6 +6,7 @@ Both are sums over samples, so they can be computed block by block, anywhere, an
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -94,7 +95,7 @@ class GramMatrices:
         checked = check_graphs(graphs, same_anchors=False)
         n = checked[0].shape[0]
         sizes = tuple(int(Z.shape[1]) for Z in checked)
-        step = max(64, BLOCK_NUMBERS // sum(sizes))
+        step = _block_rows(checked)
         matrix = np.zeros((sum(sizes), sum(sizes)))
         # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -152,6 +153,14 @@ class GramMatrices:
         return slice(start, start + self.sizes[view])
 
 
+def _block_rows(graphs: list[Graph]) -> int:
+    """Rows to take at once: few enough for the cache, no fewer than there are anchors to add up products for."""
+    if all(is_sparse(Z) for Z in graphs):
+        return int(graphs[0].shape[0])
+    total = sum(Z.shape[1] for Z in graphs)
+    return max(64, BLOCK_NUMBERS // total, total)
+
+
 def _float_rows(Z: Graph, start: int, stop: int) -> Graph:
     """Rows of a graph as float64: integers would overflow and float32 would lose digits in long sums."""
     return Z[start:stop].astype(np.float64, copy=False)
@@ -162,9 +171,11 @@ def _block_products(blocks: list[Graph]) -> FloatArray:
     if not any(is_sparse(block) for block in blocks):
         side_by_side = np.concatenate(blocks, axis=1) if len(blocks) > 1 else blocks[0]
         return np.asarray(side_by_side.T @ side_by_side)
-    rows = [[_dense(a.T @ b) for b in blocks] for a in blocks]
-    return np.block(rows)
-
-
-def _dense(product: Graph) -> FloatArray:
-    return np.asarray(product.toarray() if is_sparse(product) else product)
+    edges = np.cumsum([0, *(block.shape[1] for block in blocks)])
+    products = np.empty((edges[-1], edges[-1]))
+    for u, v in itertools.combinations_with_replacement(range(len(blocks)), 2):
+        product = blocks[u].T @ blocks[v]
+        product = product.toarray() if is_sparse(product) else product
+        products[edges[u] : edges[u + 1], edges[v] : edges[v + 1]] = product
+        products[edges[v] : edges[v + 1], edges[u] : edges[u + 1]] = product.T
+    return products

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import eigvalsh
+from scipy.linalg import eigvalsh, norm
 from scipy.optimize import linear_sum_assignment
 
 from ._types import FloatArray, IndexArray
@@ -117,7 +117,8 @@ class PairProblem:
         """No permutation's value is larger than this in absolute size."""
         if not self.size:
             return abs(self.constant)
-        structure = np.linalg.norm(self.A) * np.linalg.norm(self.B)
+        # scipy's norm of a vector does not square: lam may be as large as a float can be.
+        structure = norm(self.A.ravel(), check_finite=False) * norm(self.B.ravel(), check_finite=False)
         return float(np.abs(self.K).max(axis=1).sum() + structure + abs(self.constant))
 
     def value(self, p: IndexArray) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -48,8 +49,7 @@ def check_graph(Z: GraphLike, view: int) -> Graph:
         raise InputError(f"View {view} is a masked array with masked entries; fill or drop them first.")
     if not is_sparse(Z):
         try:
-            # DataFrames of any library give their numbers without the labels.
-            Z = np.asarray(Z.to_numpy() if hasattr(Z, "to_numpy") else Z)
+            Z = _from_frame(Z) if hasattr(Z, "to_numpy") else np.asarray(Z)
         except ValueError as error:
             raise InputError(f"View {view} is not a rectangular array: {error}.") from error
     if Z.ndim != 2:
@@ -59,6 +59,14 @@ def check_graph(Z: GraphLike, view: int) -> Graph:
     if 0 in Z.shape:
         raise InputError(f"View {view} is empty: {Z.shape[0]} samples x {Z.shape[1]} anchors.")
     return Z.tocsr() if is_sparse(Z) else Z
+
+
+def _from_frame(frame: Any) -> np.ndarray:
+    """Numbers of a DataFrame without its labels; pandas' nullable numbers come as floats, missing ones as NaN."""
+    Z = np.asarray(frame.to_numpy())
+    if Z.dtype.kind == "O" and all(getattr(dtype, "kind", "O") in "fiub" for dtype in frame.dtypes):
+        Z = np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
+    return Z
 
 
 def raise_not_finite(graphs: Sequence[Graph]) -> None:

@@ -1,0 +1,93 @@
+"""Graphs for the tests: planted ones with a known answer, and Hypothesis strategies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import strategies as st
+
+from anchor_align._certificate import PairTerms
+from anchor_align._grams import GramMatrices
+from anchor_align._matching import PairProblem
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.intp]
+
+SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+seeds = st.integers(0, 2**32 - 1)
+lams = st.sampled_from([0.0, 0.1, 1.0, 10.0, np.inf])
+
+
+def random_graph(rng: np.random.Generator, n: int, m: int, concentration: float = 0.3) -> FloatArray:
+    """Rows on the simplex, most of the weight on a few anchors; anchors of unequal size, as in real graphs."""
+    popularity = rng.uniform(0.3, 1.0, size=m)
+    return rng.dirichlet(concentration * popularity, size=n)
+
+
+def planted_graphs(
+    rng: np.random.Generator, n: int, m: int, n_views: int = 2, noise: float = 0.02
+) -> tuple[list[FloatArray], list[IndexArray]]:
+    """Views of one graph with columns shuffled and noise added; ``Z[v][:, p[v]]`` is in the common order."""
+    base = random_graph(rng, n, m)
+    graphs, permutations = [], []
+    for _ in range(n_views):
+        order = rng.permutation(m)
+        graphs.append(((1 - noise) * base + noise * rng.dirichlet(np.ones(m), size=n))[:, order])
+        permutations.append(np.argsort(order))
+    return graphs, permutations
+
+
+def related_graphs(rng: np.random.Generator, n: int, m: int, n_views: int = 2) -> list[FloatArray]:
+    """Views that agree only in part, like anchors chosen by k-means in each view: no permutation is perfect."""
+    hidden = rng.integers(3 * m, size=n)
+    graphs = []
+    for _ in range(n_views):
+        centres = random_graph(rng, 3 * m, m, 0.15)
+        graphs.append(0.8 * centres[hidden] + 0.2 * random_graph(rng, n, m))
+    return graphs
+
+
+def pair_terms(Z1: FloatArray, Z2: FloatArray) -> PairTerms:
+    """K and S on the balanced scale, computed the plain way."""
+    K, S1, S2 = Z1.T @ Z2, Z1.T @ Z1, Z2.T @ Z2
+    unit = float(np.linalg.norm(Z1) * np.linalg.norm(Z2))
+    return PairTerms(K / unit, S1 / np.linalg.norm(S1), S2 / np.linalg.norm(S2), unit)
+
+
+@st.composite
+def pair_problems(draw: st.DrawFn, max_anchors: int = 8) -> PairProblem:
+    """Matching problems of small, partly related graphs, now and then with duplicate or empty anchors."""
+    rng = np.random.default_rng(draw(seeds))
+    m = draw(st.integers(1, max_anchors))
+    Z1, Z2 = related_graphs(rng, 40, m)
+    if draw(st.booleans()):
+        Z2[:, 0] = Z2[:, -1]
+    if draw(st.booleans()):
+        Z1[:, -1] = 0.0
+    return pair_terms(Z1 + 1e-12, Z2).problem(draw(lams))
+
+
+def real_graphs(name: str, n_anchors: int, beta: float = 1.0, max_views: int = 3) -> list[FloatArray]:
+    """FMVACC graphs of a real data set; the test is skipped where the data are absent."""
+    from anchor_align_adapters.fmvacc import fmvacc_graph
+
+    path = SHARED_DATA / f"{name}.npz"
+    if not path.exists():
+        pytest.skip(f"real data {path} are not on this machine")
+    with np.load(path) as data:
+        views = [data[key] for key in sorted(data.files) if key.startswith("view")][:max_views]
+    return [fmvacc_graph(X, n_anchors, beta=beta, max_iter=10, random_state=view)[0] for view, X in enumerate(views)]
+
+
+def sorted_columns(Z: FloatArray) -> FloatArray:
+    """Columns in an order that does not depend on how they came."""
+    return Z[:, np.lexsort(np.round(Z, 9))]
+
+
+def grams_of(graphs: list[FloatArray]) -> GramMatrices:
+    """Shorthand used by several tests."""
+    return GramMatrices.from_graphs(graphs)
