@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from ._certificate import PairTerms, certify
 from ._fusion import permutation_matrix, permute_columns
 from ._grams import GramMatrices
-from ._matching import RELATIVE_TOLERANCE, Match, PairProblem
+from ._matching import RELATIVE_TOLERANCE, Match, PairProblem, frobenius_norm
 from ._solvers import METHODS, solve_pair
 from ._types import FloatArray, GraphLike, IndexArray
 from ._validation import (
+    check_callback,
     check_choice,
     check_count,
     check_graphs,
@@ -59,7 +60,7 @@ def align(
     lam: float = 0.1,
     *,
     lam_scale: str = "balanced",
-    reference: int | str = "auto",
+    reference: SupportsIndex | str = "auto",
     method: str = "ascent",
     seeds: Any = None,
     n_restarts: int = 4,
@@ -189,7 +190,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         lam: float = 0.1,
         *,
         lam_scale: str = "balanced",
-        reference: int | str = "auto",
+        reference: SupportsIndex | str = "auto",
         method: str = "ascent",
         seeds: Any = None,
         n_restarts: int = 4,
@@ -259,6 +260,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         check_choice("method", self.method, METHODS)
         n_restarts = check_count("n_restarts", self.n_restarts)
         seed = check_seed(self.random_state)
+        check_callback(self.callback)
         grams = self._grams(Z_list)
         reference = check_reference(self.reference, grams.n_views)
         seeds = check_seeds(self.seeds, grams.n_views, grams.sizes[0])
@@ -299,7 +301,7 @@ class _ScaledGrams:
         graph_norms, structure_norms = np.ones(grams.n_views), np.ones(grams.n_views)
         if lam_scale == "balanced":
             graph_norms = grams.norms
-            structure_norms = np.array([np.linalg.norm(grams.structure(view)) for view in range(grams.n_views)])
+            structure_norms = np.array([frobenius_norm(grams.structure(view)) for view in range(grams.n_views)])
         # An all-zero graph has nothing to divide: its products are zero on any scale.
         self._graph_norms = np.where(graph_norms > 0, graph_norms, 1.0)
         self._structure_norms = np.where(structure_norms > 0, structure_norms, 1.0)
@@ -312,7 +314,7 @@ class _ScaledGrams:
 
     def unit(self, u: int, v: int) -> float:
         norms = self._structure_norms if np.isinf(self.lam) else self._graph_norms
-        return float(norms[u] * norms[v])
+        return float(norms[u]) * float(norms[v])
 
     def pair(self, u: int, v: int) -> PairTerms:
         """Terms of matching view v to view u."""
@@ -360,30 +362,33 @@ class _Matcher:
     def solve(self, reference: int | str) -> _Solution:
         if isinstance(reference, int):
             self._require_seeded(reference)
-            others = [v for v in range(self.scaled.n_views) if v != reference]
-            matches = self._match_pairs([(reference, v) for v in others])
-            return self._star(reference, matches)
-        pairs = [self._oriented(u, v) for u, v in itertools.combinations(range(self.scaled.n_views), 2)]
-        matches = self._match_pairs(pairs)
+            return self._star(reference, self._match_pairs([reference]))
+        candidates = self._possible_references()
+        matches = self._match_pairs(candidates)
         scores = np.zeros(self.scaled.n_views)
         for pair, match in matches.items():
             scores[list(pair)] += match.value
-        candidates = self._possible_references()
         if reference == "consensus":
             return self._consensus(matches, candidates, scores)
         return self._star(_first_largest(scores, candidates), matches)
 
-    def _oriented(self, u: int, v: int) -> tuple[int, int]:
-        """Put the view with the more clear-cut structure first, so that the order of the views does not matter."""
-        spread = [float(np.trace(self.scaled.structure(view))) for view in (u, v)]
-        return (u, v) if spread[0] >= spread[1] else (v, u)
-
-    def _match_pairs(self, pairs: list[tuple[int, int]]) -> dict[tuple[int, int], Match]:
+    def _match_pairs(self, references: list[int]) -> dict[tuple[int, int], Match]:
+        """Match every pair of views that has one of the references in it."""
+        pairs = [
+            self._oriented(u, v)
+            for u, v in itertools.combinations(range(self.scaled.n_views), 2)
+            if u in references or v in references
+        ]
         matches = {}
         for done, (u, v) in enumerate(pairs, start=1):
             matches[u, v] = self._solve_pair(self.scaled.pair(u, v).problem(self.scaled.lam), self._pairs(u, v))
             self._report(Progress("match", done, len(pairs), matches[u, v].value))
         return matches
+
+    def _oriented(self, u: int, v: int) -> tuple[int, int]:
+        """Put the view with the more even structure first: one way round for a pair, whatever the order of views."""
+        evenness = [float(np.trace(self.scaled.structure(view))) for view in (u, v)]
+        return (u, v) if evenness[0] >= evenness[1] else (v, u)
 
     def _solve_pair(self, problem: PairProblem, pairs: IndexArray) -> Match:
         return solve_pair(problem, self.method, pairs, n_restarts=self.n_restarts, seed=self.seed)
@@ -487,5 +492,5 @@ class _Matcher:
 def _first_largest(values: FloatArray, candidates: list[int]) -> int:
     """Candidate with the largest value; the first of those that differ by rounding only."""
     best = max(values[v] for v in candidates)
-    slack = RELATIVE_TOLERANCE * max(1.0, abs(best))
+    slack = RELATIVE_TOLERANCE * abs(best)
     return next(v for v in candidates if values[v] >= best - slack)

@@ -7,9 +7,9 @@ when it raises the objective:
 - *swap*: two anchors exchange their partners; the gains of all pairs come from one matrix product, and after each
   swap the other candidates are checked again in O(m).
 
-Starts: the gradient at the uniform matrix (the centre of all permutations), the feature term alone, the assignment
-behind the Gilmore-Lawler bound, and random ones. Where the starts disagree the problem is hard, and the best
-answer is shaken and climbed again a few times.
+Starts: the gradient at the uniform matrix (the centre of all permutations), the assignment behind the Gilmore-Lawler
+bound, the feature term alone, and, for few anchors, random ones. Where the starts disagree the problem is hard, and the
+best answer is shaken and climbed again a few times.
 """
 
 from __future__ import annotations
@@ -24,12 +24,10 @@ from ._types import FloatArray, IndexArray
 
 # Up to this many anchors a climb costs so little that random starts are always added.
 SMALL = 32
-# From this size on a linear assignment costs more than the swaps: swaps go first, and the assignment is prepared
-# with the current permutation's potentials.
+# From this size on a linear assignment costs more than the swaps: swaps go first.
 LARGE = 80
-POTENTIAL_ROUNDS = 4
 # Up to this size every restart asked for is spent; beyond it fewer, as each costs about size cubed.
-ALL_RESTARTS = 100
+ALL_RESTARTS = 50
 
 
 def ascend(
@@ -52,14 +50,15 @@ def ascend(
     """
     reduced = problem.reduced
     search = _Search(reduced)
-    bound, profile = gilmore_lawler(reduced)
-    for start in _starts(problem, profile, rng):
+    # The reduced quadratic term has no gradient at the uniform matrix: only the linear term is left.
+    uniform = assign(reduced.L)
+    bound, profile = gilmore_lawler(reduced, near=uniform)
+    for start in _starts(problem, uniform, profile, rng):
         search.climb(start)
         if search.best.value >= bound - reduced.tolerance:
             break  # proven optimal
     else:
         if search.disagreed:
-            search.climb(profile)
             for _ in range(_restarts(n_restarts, reduced.size)):
                 search.climb(_shake(search.best.permutation, rng))
     for candidate in candidates:
@@ -68,12 +67,14 @@ def ascend(
     return search.best
 
 
-def _starts(problem: PairProblem, profile: IndexArray, rng: np.random.Generator) -> Iterator[IndexArray]:
-    # The reduced quadratic term has no gradient at the uniform matrix: only the linear term is left.
-    yield assign(problem.reduced.L)
-    yield assign(problem.K) if problem.K.any() else profile
+def _starts(
+    problem: PairProblem, uniform: IndexArray, profile: IndexArray, rng: np.random.Generator
+) -> Iterator[IndexArray]:
+    yield uniform
+    yield profile
+    if problem.size <= LARGE and problem.K.any():
+        yield assign(problem.K)
     if problem.size <= SMALL:
-        yield profile
         for _ in range(min(8, 160 // problem.size)):
             yield rng.permutation(problem.size)
 
@@ -101,6 +102,8 @@ class _Search:
 
     def climb(self, p: IndexArray) -> None:
         """Climb from ``p`` to a permutation that neither an assignment nor a swap improves."""
+        if not self._is_new(p):
+            return
         reduced = self.reduced
         moves = [_assignment_step, _swap_step]
         if reduced.size >= LARGE:
@@ -140,7 +143,7 @@ class _Search:
 
 def _assignment_step(reduced: Reduced, p: IndexArray, product: FloatArray) -> IndexArray:
     """Permutation that is best for the gradient at ``p``; ``p`` itself where that is none other."""
-    step = _assign_near(reduced.L + 2.0 * product, p)
+    step = assign(reduced.L + 2.0 * product, near=p)
     return p if np.array_equal(step, p) else step
 
 
@@ -160,21 +163,3 @@ def _swap_step(reduced: Reduced, p: IndexArray, product: FloatArray) -> IndexArr
         if rank == 0 or reduced.swap_gain(p, a, b) > reduced.tolerance:
             p[a], p[b] = p[b], p[a]
     return p
-
-
-def _assign_near(benefit: FloatArray, p: IndexArray) -> IndexArray:
-    """Linear assignment, prepared for an answer near ``p``.
-
-    Subtracting column potentials changes no answer. Good ones, a few rounds of longest paths from ``p``, make most
-    rows find their column at once.
-    """
-    if len(p) < LARGE:
-        return assign(benefit)
-    relative = benefit[:, p]
-    relative -= relative.diagonal().copy()[:, None]
-    potential = np.zeros(len(p))
-    for _ in range(POTENTIAL_ROUNDS):
-        potential = np.maximum(potential, (relative + potential[:, None]).max(axis=0))
-    relative += potential[:, None]
-    relative -= potential
-    return p[assign(relative)]

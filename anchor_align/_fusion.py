@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from ._types import FloatArray, Graph, GraphLike, IndexArray, is_sparse
@@ -20,7 +21,7 @@ def fuse(
     Z_list: Iterable[GraphLike],
     P_list: Iterable[Any] | None = None,
     *,
-    weights: Sequence[float] | None = None,
+    weights: npt.ArrayLike | None = None,
     how: str = "mean",
 ) -> Any:
     """Fuse the anchor graphs of several views.
@@ -32,7 +33,7 @@ def fuse(
     P_list : list, optional
         Permutation matrices from :func:`align`, or index arrays as in ``AnchorAligner.permutations_``. Without it the
         graphs are fused as they come, which is the unaligned control.
-    weights : sequence of float, optional
+    weights : array-like of float of shape (n_views,), optional
         One weight >= 0 per view; they are divided by their sum. By default all views weigh the same.
     how : {"mean", "concat"}, default="mean"
         "mean" is the weighted mean, n_samples x n_anchors: rows that sum to one still do. "concat" puts the graphs
@@ -53,6 +54,7 @@ def fuse(
     Examples
     --------
     >>> import numpy as np
+    import numpy.typing as npt
     >>> from anchor_align import align, fuse
     >>> Z0 = np.array([[1.0, 0.0], [0.2, 0.8], [0.0, 1.0]])
     >>> Z1 = np.array([[0.0, 1.0], [0.6, 0.4], [1.0, 0.0]])
@@ -68,10 +70,10 @@ def fuse(
     if how == "concat":
         shares = shares * len(graphs)
     fuse_kind = _fuse_sparse if all(is_sparse(Z) for Z in graphs) else _fuse_dense
-    fused = fuse_kind(graphs, permutations, shares, how)
     with np.errstate(over="ignore", invalid="ignore"):
+        fused = fuse_kind(graphs, permutations, shares, how)
         total = fused.sum(dtype=np.float64)
-    if not np.isfinite(total):
+    if not np.isfinite(total) and not np.isfinite(fused.data if is_sparse(fused) else fused).all():
         raise_not_finite(graphs)
     return fused
 
@@ -116,7 +118,8 @@ def _fuse_dense(graphs: list[Graph], permutations: list[IndexArray], shares: Flo
     for start in range(0, n, step):
         rows = slice(start, start + step)
         for view, (Z, p, share) in enumerate(zip(graphs, permutations, shares, strict=True)):
-            block = Z[rows].toarray() if is_sparse(Z) else Z[rows]
+            # Duplicate entries of a sparse row are added up here: not as small integers.
+            block = Z[rows].astype(fused.dtype).toarray() if is_sparse(Z) else Z[rows]
             columns = slice(view * m, (view + 1) * m) if how == "concat" else slice(None)
             fused[rows, columns] += fused.dtype.type(share) * block[:, p]
     return fused
@@ -125,6 +128,8 @@ def _fuse_dense(graphs: list[Graph], permutations: list[IndexArray], shares: Flo
 def _check_permutations(P_list: Iterable[Any] | None, n_views: int, m: int) -> list[IndexArray]:
     if P_list is None:
         return [np.arange(m)] * n_views
+    if not isinstance(P_list, Iterable):
+        raise InputTypeError(f"P_list must be a list of permutations, one per view, got {type(P_list).__name__}.")
     matrices = list(P_list)
     if len(matrices) != n_views:
         raise InputError(f"Got {len(matrices)} permutations for {n_views} views.")
@@ -133,7 +138,10 @@ def _check_permutations(P_list: Iterable[Any] | None, n_views: int, m: int) -> l
 
 def _as_indices(P: Any, view: int, m: int) -> IndexArray:
     """Index array of a permutation matrix or of an index array."""
-    P = P.toarray() if is_sparse(P) else np.asarray(P)
+    try:
+        P = P.toarray() if is_sparse(P) else np.asarray(P)
+    except ValueError as error:
+        raise InputError(f"The permutation of view {view} is not a rectangular array: {error}.") from error
     if P.shape == (m,) and P.dtype.kind in "iu":
         if np.array_equal(np.sort(P), np.arange(m)):
             return np.asarray(P, dtype=np.intp)
@@ -149,15 +157,18 @@ def _as_indices(P: Any, view: int, m: int) -> IndexArray:
     raise InputError(f"The permutation of view {view} is not one-to-one: expected each of {m} anchors exactly once.")
 
 
-def _check_weights(weights: Sequence[float] | None, n_views: int) -> FloatArray:
+def _check_weights(weights: Any, n_views: int) -> FloatArray:
     if weights is None:
         return np.full(n_views, 1.0 / n_views)
+    if isinstance(weights, dict) or not isinstance(weights, Iterable):
+        raise InputTypeError(f"weights must be a list of numbers, one per view, got {weights!r}.")
     values = list(weights)
     if not all(isinstance(w, numbers.Real) for w in values):
         raise InputTypeError(f"weights must be numbers, got {values!r}.")
-    shares = np.asarray(values, dtype=np.float64)
-    if len(shares) != n_views:
-        raise InputError(f"Got {len(shares)} weights for {n_views} views.")
-    if not np.isfinite(shares).all() or (shares < 0).any() or shares.sum() == 0:
+    if len(values) != n_views:
+        raise InputError(f"Got {len(values)} weights for {n_views} views.")
+    if not all(0 <= w <= np.finfo(np.float64).max for w in values) or not any(values):
         raise InputError(f"weights must be finite, >= 0 and not all zero, got {values!r}.")
+    shares = np.asarray(values, dtype=np.float64)
+    shares = shares / shares.max()
     return np.asarray(shares / shares.sum())

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._types import FloatArray, Graph, GraphLike, is_sparse
-from ._validation import check_graphs, raise_not_finite
+from ._validation import check_count, check_graphs, raise_not_finite
 from .errors import InputError, InputTypeError
 
 # Numbers in one block of rows over all views: 4 MB as float64, so that a block stays in the cache while it is used.
 BLOCK_NUMBERS = 2**19
+# Products of smaller graphs lose digits to underflow.
+SMALLEST_NORM = 1e-140
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,22 +59,21 @@ class GramMatrices:
     n_samples: int
 
     def __post_init__(self) -> None:
-        """Check shapes; keep a read-only view of the matrix."""
-        matrix = np.asarray(self.matrix, dtype=np.float64)
-        sizes = tuple(int(size) for size in self.sizes)
-        total = sum(sizes)
+        """Check what was given; keep a read-only copy of the matrix."""
+        if isinstance(self.sizes, str) or not isinstance(self.sizes, Iterable):
+            raise InputTypeError(f"sizes must list each view's number of anchors, got {self.sizes!r}.")
+        sizes = tuple(check_count("sizes", size) for size in self.sizes)
         if not sizes or min(sizes) < 1:
             raise InputError(f"Each view needs one anchor or more, got sizes {sizes}.")
-        if matrix.shape != (total, total):
-            raise InputError(f"The Gram matrix of views with {sizes} anchors is {total} x {total}, got {matrix.shape}.")
-        if not np.isfinite(matrix).all():
-            raise InputError("The Gram matrix has NaN or infinity.")
-        if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-8 * np.abs(matrix).max()):
-            raise InputError("The Gram matrix is not symmetric.")
-        matrix = matrix.view()
+        matrix = _check_gram_matrix(self.matrix, sizes)
         matrix.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "sizes", sizes)
+        object.__setattr__(self, "n_samples", check_count("n_samples", self.n_samples))
+
+    def __reduce__(self) -> tuple[type[GramMatrices], tuple[FloatArray, tuple[int, ...], int]]:
+        """Pickle through the constructor: what is loaded is read-only again."""
+        return GramMatrices, (self.matrix, self.sizes, self.n_samples)
 
     @classmethod
     def from_graphs(
@@ -105,7 +106,13 @@ class GramMatrices:
                     callback(min(start + step, n), n)
         if not np.isfinite(matrix).all():
             raise_not_finite(checked)
-        return cls(matrix, sizes, n)
+        grams = cls(matrix, sizes, n)
+        for view in np.flatnonzero(grams.norms < SMALLEST_NORM):
+            if checked[view].max() != 0 or checked[view].min() != 0:
+                raise InputError(
+                    f"View {view}'s values are too small: their products underflow. Multiply the graphs by a constant."
+                )
+        return grams
 
     @classmethod
     def from_blocks(cls, blocks: Iterable[Sequence[GraphLike]]) -> GramMatrices:
@@ -126,7 +133,9 @@ class GramMatrices:
             raise InputTypeError(f"GramMatrices can only be added to GramMatrices, got {type(other).__name__}.")
         if self.sizes != other.sizes:
             raise InputError(f"Cannot add Gram matrices of views with {self.sizes} and {other.sizes} anchors.")
-        return GramMatrices(self.matrix + other.matrix, self.sizes, self.n_samples + other.n_samples)
+        with np.errstate(over="ignore"):
+            matrix = self.matrix + other.matrix
+        return GramMatrices(matrix, self.sizes, self.n_samples + other.n_samples)
 
     __radd__ = __add__
 
@@ -153,11 +162,31 @@ class GramMatrices:
         return slice(start, start + self.sizes[view])
 
 
+def _check_gram_matrix(matrix: object, sizes: tuple[int, ...]) -> FloatArray:
+    """Copy of a matrix that can be the Gram matrix of views with these numbers of anchors."""
+    values = np.array(matrix)
+    if values.dtype.kind not in "fiub":
+        raise InputTypeError(f"The Gram matrix must be an array of real numbers, got {type(matrix).__name__}.")
+    values = values.astype(np.float64, copy=False)
+    total = sum(sizes)
+    if values.shape != (total, total):
+        raise InputError(f"The Gram matrix of views with {sizes} anchors is {total} x {total}, got {values.shape}.")
+    if not np.isfinite(values).all():
+        raise InputError("The Gram matrix has NaN or infinity.")
+    largest = np.abs(values).max()
+    if not np.allclose(values, values.T, rtol=1e-8, atol=1e-8 * largest):
+        raise InputError("The Gram matrix is not symmetric.")
+    norms = np.sqrt(np.maximum(values.diagonal(), 0.0))
+    if (np.abs(values) > np.outer(norms, norms) + 1e-8 * largest).any():
+        raise InputError("The matrix is no Gram matrix: an entry exceeds the norms of its two columns.")
+    return values
+
+
 def _block_rows(graphs: list[Graph]) -> int:
     """Rows to take at once: few enough for the cache, no fewer than there are anchors to add up products for."""
     if all(is_sparse(Z) for Z in graphs):
         return int(graphs[0].shape[0])
-    total = sum(Z.shape[1] for Z in graphs)
+    total = sum(int(Z.shape[1]) for Z in graphs)
     return max(64, BLOCK_NUMBERS // total, total)
 
 

@@ -6,7 +6,8 @@ from the uniform matrix, Gamma being the projection on the doubly stochastic mat
 assignment, so that the result is a permutation (the released code takes each column's largest entry, which is not
 one-to-one). Gamma is not scale-free: the size of n and m acts as a temperature. The iteration therefore runs on the
 scale of the raw graphs, as in the paper, whatever ``lam_scale`` is: ``lam_scale`` only sets the exchange rate between
-the two terms.
+the two terms. Gradients beyond the reach of double precision are scaled back: above ``LARGEST`` the projection is a
+vertex (or a face, where anchors tie) all the same, below ``SMALLEST`` it is linear in the gradient.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ._matching import Match, PairProblem, assign
 ALPHA = 0.5
 MAX_ROUNDS = 50
 TOLERANCE = 1e-6
+SMALLEST, LARGEST = 1e-3, 1e6
 
 
 def fixed_point(problem: PairProblem) -> Match:
@@ -26,13 +28,17 @@ def fixed_point(problem: PairProblem) -> Match:
     m = problem.size
     # Rows are reference anchors here, so R is the paper's P transposed.
     R = np.full((m, m), 1.0 / m)
-    K, A = problem.unit * problem.K, 2.0 * problem.unit * problem.A
     projection: Projection | None = None
+    scaled_by = 0.0
     history = []
     for _ in range(MAX_ROUNDS):
-        structure = A @ R @ problem.B
-        history.append(float(np.vdot(K, R) + np.vdot(structure, R) / 2.0) / problem.unit + problem.constant)
-        projection = project_birkhoff(K + structure, projection)
+        structure = problem.A @ R @ problem.B
+        history.append(float(np.vdot(problem.K, R) + np.vdot(structure, R)) + problem.constant)
+        gradient = problem.K + 2.0 * structure
+        size = float(np.abs(gradient).max())
+        before, scaled_by = scaled_by, min(max(problem.unit, SMALLEST / size), LARGEST / size) if size > 0 else 1.0
+        # The last potentials are of use only for a gradient on the same scale.
+        projection = project_birkhoff(scaled_by * gradient, projection if scaled_by == before else None)
         step = ALPHA * (projection.matrix - R)
         R = R + step
         if np.abs(step).max() < TOLERANCE:

@@ -14,6 +14,8 @@ from ._pfp import fixed_point
 from ._types import FloatArray, IndexArray
 
 METHODS: Final = ("ascent", "pfp", "exact")
+# So few anchors are searched exhaustively in no more time than the ascent takes.
+TINY = 6
 
 
 def solve_pair(problem: PairProblem, method: str, pairs: IndexArray, *, n_restarts: int, seed: int) -> Match:
@@ -48,15 +50,17 @@ def _solve_free(problem: PairProblem, method: str, identity: IndexArray | None, 
         permutation = np.arange(problem.size)
         value = problem.value(permutation)
         return Match(permutation, value, 0, (value,))
-    # Anchors are numbered by what they are, not by where they came: a view whose columns are shuffled meets the same
-    # random starts and gets the same partners.
+    # Anchors are numbered by what they are, not by where they came, and the last bits, which depend on the order of
+    # summation, are dropped: shuffled columns, other threads or another scale meet the same numbers in the same order,
+    # so the same random starts and the same ties lead to the same partners.
+    problem = dataclasses.replace(problem, K=_round(problem.K), A=_round(problem.A), B=_round(problem.B))
     rows = _canonical_order(problem.K, problem.A)
     columns = _canonical_order(problem.K.T, problem.B)
     canonical = problem.permute(rows, columns)
     rng = np.random.default_rng(seed)
     if method == "pfp":
         match = fixed_point(canonical)
-    elif method == "exact":
+    elif method == "exact" or problem.size <= TINY:
         match = solve_exactly(canonical, rng)
     elif not problem.A.any() or not problem.B.any():
         # Feature term only: one linear assignment is the exact answer.
@@ -74,11 +78,18 @@ def _finished(problem: PairProblem, permutation: IndexArray) -> Match:
     return Match(permutation, value, 1, (value,))
 
 
+def _round(X: FloatArray) -> FloatArray:
+    """Entries as multiples of a power of two, about 2^-40 (1e-12) of the largest: no bit is left to chance."""
+    exponent = int(np.frexp(np.abs(X).max())[1]) - 40
+    return np.asarray(np.ldexp(np.rint(np.ldexp(X, -exponent)), exponent))
+
+
 def _canonical_order(K: FloatArray, S: FloatArray) -> IndexArray:
     """Order of the anchors of the rows by numbers that do not depend on how anchors are numbered."""
+    diagonal = S.diagonal()
     keys = []
-    for values in (S.diagonal(), K.max(axis=1), K.sum(axis=1), S.sum(axis=1)):
+    for values in (S @ diagonal, (K * K).sum(axis=1), (S * S).sum(axis=1), diagonal, K.max(axis=1), K.sum(axis=1)):
         scale = np.abs(values).max()
-        # Rounded, so that the last bits, which depend on the order of summation, do not decide.
+        # Equal up to rounding is equal.
         keys.append(np.round(values / scale, 9) if scale > 0 else values)
     return np.lexsort(keys)

@@ -64,7 +64,9 @@ def check_graph(Z: GraphLike, view: int) -> Graph:
 def _from_frame(frame: Any) -> np.ndarray:
     """Numbers of a DataFrame without its labels; pandas' nullable numbers come as floats, missing ones as NaN."""
     Z = np.asarray(frame.to_numpy())
-    if Z.dtype.kind == "O" and all(getattr(dtype, "kind", "O") in "fiub" for dtype in frame.dtypes):
+    dtypes = getattr(frame, "dtypes", None)
+    numeric = isinstance(dtypes, Iterable) and all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes)
+    if Z.dtype.kind == "O" and Z.ndim == 2 and numeric:
         Z = np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
     return Z
 
@@ -91,7 +93,10 @@ def check_lam(lam: object) -> float:
     """Weight of the structure term: a number >= 0, infinity included."""
     if isinstance(lam, (bool, np.bool_)) or not isinstance(lam, numbers.Real):
         raise InputTypeError(f"lam must be a number >= 0 or infinity, got {lam!r} ({type(lam).__name__}).")
-    value = float(lam)
+    try:
+        value = float(lam)
+    except OverflowError:
+        raise InputError("lam is larger than a float can hold; use math.inf for the structure term alone.") from None
     if math.isnan(value) or value < 0:
         raise InputError(f"lam must be a number >= 0 or infinity, got {value}.")
     return value
@@ -148,6 +153,12 @@ def check_seeds(seeds: object, n_views: int, n_anchors: int) -> IndexArray:
         if (counts > 1).any():
             raise InputError(f"seeds name anchor {anchors[counts > 1][0]} of view {view} more than once.")
     return table.astype(np.intp)
+
+
+def check_callback(callback: object) -> None:
+    """Something that can be called, or None."""
+    if callback is not None and not callable(callback):
+        raise InputTypeError(f"callback must be callable or None, got {callback!r}.")
 
 
 def check_seed(random_state: object) -> int:

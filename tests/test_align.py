@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from anchor_align import AnchorAligner, GramMatrices, InputError, Progress, alig
 REFERENCES = (0, "auto", "consensus")
 
 
-def assert_permutations(matrices, m: int) -> None:
+def assert_permutations(matrices: list[FloatArray], m: int) -> None:
     for P in matrices:
         assert P.shape == (m, m)
         assert set(np.unique(P)) <= {0.0, 1.0}
@@ -39,7 +40,7 @@ def assert_permutations(matrices, m: int) -> None:
         assert (P.sum(axis=1) == 1).all()
 
 
-def fused_of(graphs, **options: Any) -> FloatArray:
+def fused_of(graphs: Any, **options: Any) -> FloatArray:
     return np.asarray(fuse(graphs, align(graphs, **options)))
 
 
@@ -55,7 +56,7 @@ def total_objective(graphs: list[FloatArray], matrices: list[FloatArray], lam: f
 @pytest.mark.parametrize("m", [1, 2, 3, 7, 20, 60, 200])
 @pytest.mark.parametrize("reference", REFERENCES)
 @pytest.mark.parametrize("lam", [0.0, 0.1, 1.0])
-def test_planted_permutations_are_recovered(m, reference, lam):
+def test_planted_permutations_are_recovered(m: int, reference: int | str, lam: float) -> None:
     """Shuffled noisy copies of one graph come back in one order."""
     for seed in range(3):
         graphs, permutations = planted_graphs(np.random.default_rng(seed), max(100, 3 * m), m, 3)
@@ -68,7 +69,7 @@ def test_planted_permutations_are_recovered(m, reference, lam):
 
 @given(seeds, st.integers(1, 12), st.integers(1, 4), lams, st.sampled_from(["ascent", "pfp"]))
 @settings(deadline=None, max_examples=60)
-def test_result_is_always_a_permutation(seed, m, n_views, lam, method):
+def test_result_is_always_a_permutation(seed: int, m: int, n_views: int, lam: float, method: str) -> None:
     """Also with duplicate and empty columns, whole empty views included."""
     rng = np.random.default_rng(seed)
     graphs = related_graphs(rng, 20, m, n_views)
@@ -81,7 +82,7 @@ def test_result_is_always_a_permutation(seed, m, n_views, lam, method):
         assert_permutations(align(graphs, lam, reference=reference, method=method), m)
 
 
-def test_one_view_is_the_identity():
+def test_one_view_is_the_identity() -> None:
     """There is nothing to align to."""
     Z = random_graph(np.random.default_rng(0), 20, 4)
     for reference in REFERENCES:
@@ -91,7 +92,7 @@ def test_one_view_is_the_identity():
     assert aligner.gap_[0] == 0
 
 
-def test_reference_keeps_its_order():
+def test_reference_keeps_its_order() -> None:
     """The matrix of the reference is the identity; view 0's for the consensus."""
     graphs = related_graphs(np.random.default_rng(1), 80, 6, 4)
     for reference in (*range(4), *REFERENCES[1:]):
@@ -101,7 +102,7 @@ def test_reference_keeps_its_order():
         np.testing.assert_array_equal(aligner.matrices_[aligner.reference_ or 0], np.eye(6))
 
 
-def test_dozens_of_views():
+def test_dozens_of_views() -> None:
     """Thirty noisy copies are aligned by every kind of reference."""
     graphs, _ = planted_graphs(np.random.default_rng(2), 100, 5, 30, noise=0.1)
     for reference in REFERENCES:
@@ -114,7 +115,7 @@ def test_dozens_of_views():
 
 @given(seeds, st.integers(2, 10), st.sampled_from(REFERENCES), st.sampled_from([0.1, 1.0, 10.0]))
 @settings(deadline=None, max_examples=60)
-def test_fused_graph_does_not_depend_on_how_things_are_numbered_or_scaled(seed, m, reference, lam):
+def test_fused_graph_depends_on_no_numbering_or_scale(seed: int, m: int, reference: int | str, lam: float) -> None:
     """Columns of any view, samples, a common factor, every sample twice: the same fused graph up to column order."""
     rng = np.random.default_rng(seed)
     graphs = related_graphs(rng, 50, m, 3)
@@ -136,7 +137,7 @@ def test_fused_graph_does_not_depend_on_how_things_are_numbered_or_scaled(seed, 
 
 
 @pytest.mark.parametrize("m", [40, 120])
-def test_larger_graphs_do_not_depend_on_the_order_of_columns(m):
+def test_larger_graphs_do_not_depend_on_the_order_of_columns(m: int) -> None:
     """Anchors are numbered by what they are before the random starts are drawn."""
     rng = np.random.default_rng(m)
     graphs = related_graphs(rng, 8 * m, m, 2)
@@ -145,8 +146,25 @@ def test_larger_graphs_do_not_depend_on_the_order_of_columns(m):
     np.testing.assert_allclose(sorted_columns(fused_of(shuffled, lam=1.0, reference=0)), expected, atol=1e-12)
 
 
+def test_ties_do_not_depend_on_scale_or_numbering() -> None:
+    """Equal weights on the nearest anchors make many near-ties: rounding and numbering must not decide."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        graphs = []
+        for _ in range(2):
+            Z = np.zeros((60, 9))
+            np.put_along_axis(Z, np.argsort(rng.random((60, 9)), axis=1)[:, :3], 1 / 3, axis=1)
+            graphs.append(Z)
+        for lam in (0.1, np.inf):
+            expected = AnchorAligner(lam, reference=0).fit(graphs).objective_[1]
+            scaled = AnchorAligner(lam, reference=0).fit([3 * Z for Z in graphs])
+            shuffled = AnchorAligner(lam, reference=0).fit([graphs[0], graphs[1][:, rng.permutation(9)]])
+            assert scaled.objective_[1] == pytest.approx(expected, rel=1e-9)
+            assert shuffled.objective_[1] == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("reference", ["auto", "consensus"])
-def test_order_of_the_views_does_not_matter(reference):
+def test_order_of_the_views_does_not_matter(reference: int | str) -> None:
     """Relabelling the views permutes the answer."""
     rng = np.random.default_rng(5)
     graphs = related_graphs(rng, 100, 8, 5)
@@ -161,7 +179,7 @@ def test_order_of_the_views_does_not_matter(reference):
 
 @given(seeds, st.integers(1, 8), lams, st.sampled_from(REFERENCES))
 @settings(deadline=None, max_examples=60)
-def test_reported_numbers_are_consistent(seed, m, lam, reference):
+def test_reported_numbers_are_consistent(seed: int, m: int, lam: float, reference: int | str) -> None:
     """Terms, objective, bound, gap and margins agree with each other and with the definition."""
     graphs = related_graphs(np.random.default_rng(seed), 40, m, 3)
     aligner = AnchorAligner(lam, reference=reference).fit(graphs)
@@ -180,7 +198,7 @@ def test_reported_numbers_are_consistent(seed, m, lam, reference):
             assert aligner.objective_[view] == pytest.approx(value, rel=1e-9)
 
 
-def test_margin_is_the_loss_of_the_best_exchange():
+def test_margin_is_the_loss_of_the_best_exchange() -> None:
     """Checked by exchanging partners by hand; a duplicated anchor is ambiguous, its margin is zero."""
     graphs = related_graphs(np.random.default_rng(6), 60, 6, 2)
     graphs[1][:, 4] = graphs[1][:, 2]
@@ -199,7 +217,7 @@ def test_margin_is_the_loss_of_the_best_exchange():
     assert aligner.margins_[1][~ambiguous].min() > 1e-4
 
 
-def test_paper_scale_is_the_raw_objective():
+def test_paper_scale_is_the_raw_objective() -> None:
     """With lam_scale="paper" the objective is Tr(K P) + lam Tr(S_1' P' S_2 P) of the graphs as they are."""
     Z1, Z2 = related_graphs(np.random.default_rng(7), 60, 5)
     aligner = AnchorAligner(0.3, lam_scale="paper", reference=0).fit([Z1, Z2])
@@ -209,23 +227,41 @@ def test_paper_scale_is_the_raw_objective():
 
 
 @pytest.mark.parametrize("method", ["ascent", "pfp"])
-def test_scales_differ_only_in_the_meaning_of_lam(method):
+def test_scales_differ_only_in_the_meaning_of_lam(method: str) -> None:
     """Balanced with lam is paper with lam times the ratio of the norms: the same permutation by both methods."""
     Z1, Z2 = related_graphs(np.random.default_rng(8), 200, 9)
-    ratio = np.linalg.norm(Z1) * np.linalg.norm(Z2) / (np.linalg.norm(Z1.T @ Z1) * np.linalg.norm(Z2.T @ Z2))
+    ratio = float(np.linalg.norm(Z1) * np.linalg.norm(Z2) / (np.linalg.norm(Z1.T @ Z1) * np.linalg.norm(Z2.T @ Z2)))
     balanced = align([Z1, Z2], 0.7, reference=0, method=method)[1]
     paper = align([Z1, Z2], 0.7 * ratio, lam_scale="paper", reference=0, method=method)[1]
     np.testing.assert_array_equal(balanced, paper)
 
 
-def test_extreme_lam():
+@pytest.mark.parametrize("method", ["ascent", "pfp"])
+@pytest.mark.parametrize("lam", [0.1, np.inf])
+def test_extreme_values_are_aligned_like_any_other(method: str, lam: float) -> None:
+    """The balanced scale takes graphs of any size that their products can hold."""
+    graphs, (p0, p1) = planted_graphs(np.random.default_rng(0), 80, 8)
+    for factor in (1e-130, 1e-80, 1e5, 1e9, 1e80, 1e150):
+        aligner = AnchorAligner(lam, reference=0, method=method).fit([factor * Z for Z in graphs])
+        np.testing.assert_array_equal(aligner.permutations_[1], p1[np.argsort(p0)])
+        assert aligner.structure_[1] > 0.99
+
+
+def test_counts_on_the_paper_scale() -> None:
+    """Large counts make the fixed point's gradients huge: its iterates stay doubly stochastic, below the bound."""
+    counts = [np.round(1e4 * Z) for Z in related_graphs(np.random.default_rng(1), 5000, 10)]
+    aligner = AnchorAligner(0.1, lam_scale="paper", method="pfp", reference=0).fit(counts)
+    assert max(aligner.history_[1]) <= aligner.upper_bound_[1]
+
+
+def test_extreme_lam() -> None:
     """A tiny lam is the feature term, a huge one the structure term."""
     graphs = related_graphs(np.random.default_rng(9), 100, 7)
     np.testing.assert_array_equal(align(graphs, 1e-300)[1], align(graphs, 0)[1])
     np.testing.assert_array_equal(align(graphs, 1e300)[1], align(graphs, np.inf)[1])
 
 
-def test_methods_rank_as_promised():
+def test_methods_rank_as_promised() -> None:
     """Per view: exact is no worse than ascent, ascent no worse than pfp."""
     graphs = related_graphs(np.random.default_rng(10), 80, 7, 4)
     pfp, ascent, exact = (
@@ -238,13 +274,27 @@ def test_methods_rank_as_promised():
 # ---------------------------------------------------------------- reference and consensus
 
 
-def test_auto_takes_the_view_that_all_others_match_best():
+def test_auto_gives_what_its_reference_gives() -> None:
+    """Naming the view that "auto" chose changes nothing; scores count at any size of the graphs."""
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        graphs = [rng.random((20, 6)) for _ in range(3)]
+        auto = AnchorAligner(np.inf).fit(graphs)
+        named = AnchorAligner(np.inf, reference=int(auto.reference_ or 0)).fit(graphs)
+        np.testing.assert_array_equal(auto.objective_, named.objective_)
+    base = random_graph(rng, 60, 6)
+    for factor in (1.0, 1e-7):
+        views = [factor * Z for Z in (0.1 * base, base, base)]
+        assert AnchorAligner(0, lam_scale="paper").fit(views).reference_ == 1
+
+
+def test_auto_takes_the_view_that_all_others_match_best() -> None:
     """A useless first view is not chosen, and aligning to it would be worse."""
     rng = np.random.default_rng(11)
     graphs, _ = planted_graphs(rng, 120, 6, 3, noise=0.3)
     graphs.insert(0, random_graph(rng, 120, 6))
     aligner = AnchorAligner().fit(graphs)
-    assert aligner.reference_ != 0
+    assert aligner.reference_ not in (0, None)
     by_view = [AnchorAligner(reference=v).fit(graphs) for v in range(4)]
     totals = [a.objective_.sum() for a in by_view]
     assert totals[aligner.reference_] == pytest.approx(max(totals))
@@ -252,7 +302,7 @@ def test_auto_takes_the_view_that_all_others_match_best():
 
 @given(seeds, st.integers(2, 8), st.integers(2, 6), st.sampled_from([0.0, 0.1, 1.0, np.inf]))
 @settings(deadline=None, max_examples=40)
-def test_consensus_is_never_below_the_best_star(seed, m, n_views, lam):
+def test_consensus_is_never_below_the_best_star(seed: int, m: int, n_views: int, lam: float) -> None:
     """Total objective over all pairs of views, against every choice of a reference."""
     graphs = related_graphs(np.random.default_rng(seed), 60, m, n_views)
     consensus = total_objective(graphs, align(graphs, lam, reference="consensus"), lam)
@@ -265,7 +315,7 @@ def test_consensus_is_never_below_the_best_star(seed, m, n_views, lam):
 
 @pytest.mark.parametrize("reference", REFERENCES)
 @pytest.mark.parametrize("method", ["ascent", "pfp", "exact"])
-def test_seeds_are_kept(reference, method):
+def test_seeds_are_kept(reference: int | str, method: str) -> None:
     """Anchors of one row end in the same column, against the data if need be; unknown ones are matched."""
     rng = np.random.default_rng(12)
     graphs, _ = planted_graphs(rng, 100, 6, 3)
@@ -280,7 +330,7 @@ def test_seeds_are_kept(reference, method):
     assert fixed.sum(axis=1).tolist() == ([3, 3, 2] if aligner.reference_ in (0, None) else fixed.sum(axis=1).tolist())
 
 
-def test_true_seeds_recover_the_rest_from_structure_alone():
+def test_true_seeds_recover_the_rest_from_structure_alone() -> None:
     """The paper's link to partially aligned samples: structure term only, some correspondences known."""
     graphs, (p0, p1) = planted_graphs(np.random.default_rng(13), 300, 40, noise=0.05)
     pairs = np.column_stack([p0, p1])[:10]
@@ -288,7 +338,16 @@ def test_true_seeds_recover_the_rest_from_structure_alone():
     np.testing.assert_array_equal(found, p1[np.argsort(p0)])
 
 
-def test_seeds_may_fix_everything():
+def test_exact_with_seeds_needs_only_the_pairs_of_the_reference() -> None:
+    """Twelve anchors, two or three of them known: view 0 is the only possible reference, nine or ten are free."""
+    graphs, _ = planted_graphs(np.random.default_rng(15), 100, 12, 3)
+    table = [[0, 0, 0], [1, -1, 1], [2, 2, -1]]
+    for reference in REFERENCES:
+        aligner = AnchorAligner(reference=reference, method="exact", seeds=table).fit(graphs)
+        assert aligner.reference_ in (0, None)
+
+
+def test_seeds_may_fix_everything() -> None:
     """Then nothing is left to search, and the bound is the objective."""
     graphs = related_graphs(np.random.default_rng(14), 50, 5)
     pairs = [(0, 2), (1, 0), (2, 1), (3, 4), (4, 3)]
@@ -301,7 +360,7 @@ def test_seeds_may_fix_everything():
 # ---------------------------------------------------------------- kinds of input
 
 
-def kinds_of(Z: FloatArray, path) -> dict[str, object]:
+def kinds_of(Z: FloatArray, path: Path) -> dict[str, object]:
     np.save(path, Z)
     return {
         "float64": Z,
@@ -321,7 +380,7 @@ def kinds_of(Z: FloatArray, path) -> dict[str, object]:
     }
 
 
-def test_every_kind_of_input_gives_the_same_result(tmp_path):
+def test_every_kind_of_input_gives_the_same_result(tmp_path: Path) -> None:
     """Arrays of any layout, memmaps, DataFrames and sparse formats, alone and mixed."""
     graphs = [np.where(Z > 0.05, Z, 0) for Z in related_graphs(np.random.default_rng(15), 80, 7)]
     expected = align(graphs)
@@ -331,11 +390,11 @@ def test_every_kind_of_input_gives_the_same_result(tmp_path):
             for P, Q in zip(align(Z_list), expected, strict=True):
                 np.testing.assert_array_equal(P, Q, err_msg=name)
             fused = fuse(Z_list, expected)
-            fused = fused.toarray() if sp.issparse(fused) else fused
+            fused = fused if isinstance(fused, np.ndarray) else fused.toarray()
             np.testing.assert_allclose(fused, fuse(graphs, expected), err_msg=name)
 
 
-def test_float32_and_integers_agree_with_float64():
+def test_float32_and_integers_agree_with_float64() -> None:
     """float32 gives the same permutation and nearly the same numbers; counts are taken as they are."""
     graphs = related_graphs(np.random.default_rng(16), 100, 8)
     counts = [np.round(100 * Z).astype(np.uint8) for Z in graphs]
@@ -348,7 +407,7 @@ def test_float32_and_integers_agree_with_float64():
     np.testing.assert_allclose(single.objective_, AnchorAligner(reference=0).fit(graphs).objective_, rtol=1e-5)
 
 
-def test_inputs_are_not_modified(tmp_path):
+def test_inputs_are_not_modified(tmp_path: Path) -> None:
     """Graphs, seeds and Gram matrices are the same before and after every call."""
     graphs = related_graphs(np.random.default_rng(17), 40, 5)
     table = np.array([[0, 1]])
@@ -361,7 +420,7 @@ def test_inputs_are_not_modified(tmp_path):
     assert pickle.dumps((graphs, table, mixed, grams.matrix.copy())) == before
 
 
-def test_same_seed_same_result_for_any_number_of_threads():
+def test_same_seed_same_result_for_any_number_of_threads() -> None:
     """BLAS threads change the last bits of sums, not the answer."""
     from threadpoolctl import threadpool_limits
 
@@ -377,7 +436,7 @@ def test_same_seed_same_result_for_any_number_of_threads():
 
 
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
-def test_random_state_may_be_a_generator(make):
+def test_random_state_may_be_a_generator(make: Any) -> None:
     """Generators in the same state give the same result; None is accepted."""
     graphs = related_graphs(np.random.default_rng(19), 40, 5)
     for P, Q in zip(align(graphs, random_state=make(3)), align(graphs, random_state=make(3)), strict=True):
@@ -388,7 +447,7 @@ def test_random_state_may_be_a_generator(make):
 # ---------------------------------------------------------------- estimator and callback
 
 
-def test_estimator_conventions():
+def test_estimator_conventions() -> None:
     """clone, get_params, pickling; transform before fit says so; transform checks what it gets."""
     graphs = related_graphs(np.random.default_rng(20), 50, 5)
     aligner = AnchorAligner(0.3, reference="consensus", random_state=4)
@@ -406,17 +465,17 @@ def test_estimator_conventions():
         fitted.transform([Z[:, :3] for Z in graphs])
 
 
-def test_transform_keeps_sparse_graphs_sparse():
+def test_transform_keeps_sparse_graphs_sparse() -> None:
     """And works on samples that were not fitted."""
     graphs = related_graphs(np.random.default_rng(21), 50, 5)
     aligner = AnchorAligner().fit(graphs)
     aligned = aligner.transform([sp.csr_array(Z[:7]) for Z in graphs])
     for A, Z, P in zip(aligned, graphs, aligner.matrices_, strict=True):
-        assert sp.issparse(A)
+        assert isinstance(A, sp.csr_array)
         np.testing.assert_allclose(A.toarray(), Z[:7] @ P)
 
 
-def test_callback_is_told_honestly():
+def test_callback_is_told_honestly() -> None:
     """Every stage counts up to its total; the consensus' objective never falls."""
     graphs = related_graphs(np.random.default_rng(22), 60, 6, 4)
     calls: list[Progress] = []
@@ -425,12 +484,11 @@ def test_callback_is_told_honestly():
     assert (stages["grams"][-1].done, stages["grams"][-1].total) == (60, 60)
     assert [c.done for c in stages["match"]] == list(range(1, 7))
     assert {c.total for c in stages["match"]} == {6}
-    totals = [c.objective for c in stages["consensus"]]
-    assert None not in totals
-    assert totals == sorted(totals, key=float)
+    totals = [float(c.objective or np.nan) for c in stages["consensus"]]
+    assert all(later >= earlier for earlier, later in itertools.pairwise(totals))
 
 
-def test_callback_can_stop_the_work():
+def test_callback_can_stop_the_work() -> None:
     """What the callback raises reaches the caller."""
 
     def stop(progress: Progress) -> None:
@@ -441,7 +499,7 @@ def test_callback_can_stop_the_work():
 
 
 @pytest.mark.parametrize("name", ["UCI-Digit_3v", "3-Sources"])
-def test_alignment_on_real_graphs_is_close_to_the_bound(name):
+def test_alignment_on_real_graphs_is_close_to_the_bound(name: str) -> None:
     """FMVACC graphs of real data: a match within 1 % of the bound, better than taking columns as they come."""
     graphs = real_graphs(name, 12)
     aligner = AnchorAligner(reference=0).fit(graphs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -38,7 +40,7 @@ def alternate(Y: FloatArray, rounds: int, *, correction: bool) -> FloatArray:
     st.sampled_from(["normal", "ties", "rank one"]),
 )
 @settings(deadline=None)
-def test_projection_is_doubly_stochastic(seed, m, scale, kind):
+def test_projection_is_doubly_stochastic(seed: int, m: int, scale: float, kind: Any) -> None:
     """Entries are not negative; rows and columns sum to one, whatever the size of the numbers."""
     X = project_birkhoff(matrices(seed, m, scale, kind)).matrix
     assert (X >= 0).all()
@@ -48,7 +50,7 @@ def test_projection_is_doubly_stochastic(seed, m, scale, kind):
 
 @given(seeds, st.integers(1, 15), st.sampled_from([1e-3, 1.0, 30.0]))
 @settings(deadline=None)
-def test_projection_is_the_nearest_point(seed, m, scale):
+def test_projection_is_the_nearest_point(seed: int, m: int, scale: float) -> None:
     """<Y - X, W - X> <= 0 for every doubly stochastic W: the best W is a permutation, found by assignment."""
     from scipy.optimize import linear_sum_assignment
 
@@ -60,7 +62,7 @@ def test_projection_is_the_nearest_point(seed, m, scale):
 
 
 @pytest.mark.parametrize("m", [3, 8, 20])
-def test_projection_is_the_limit_of_dykstra(m):
+def test_projection_is_the_limit_of_dykstra(m: int) -> None:
     """Alternation reaches the same point, but only with Dykstra's correction."""
     Y = np.random.default_rng(m).standard_normal((m, m))
     X = project_birkhoff(Y).matrix
@@ -69,13 +71,13 @@ def test_projection_is_the_limit_of_dykstra(m):
     assert np.linalg.norm(plain - Y) > np.linalg.norm(X - Y) + 1e-4
 
 
-def test_doubly_stochastic_matrices_stay():
+def test_doubly_stochastic_matrices_stay() -> None:
     """Points of the polytope are their own projection."""
     Y = np.array([[0.2, 0.8, 0.0], [0.5, 0.2, 0.3], [0.3, 0.0, 0.7]])
     np.testing.assert_allclose(project_birkhoff(Y).matrix, Y, atol=1e-12)
 
 
-def test_start_from_a_neighbour_gives_the_same_point():
+def test_start_from_a_neighbour_gives_the_same_point() -> None:
     """Potentials of a nearby matrix save steps and change nothing."""
     rng = np.random.default_rng(0)
     Y = 5 * rng.standard_normal((30, 30))

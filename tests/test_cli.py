@@ -11,7 +11,7 @@ from anchor_align import InputError, __version__, cli
 from anchor_align.cli import main
 
 
-def test_demo_prints_aligned_against_unaligned(capsys):
+def test_demo_prints_aligned_against_unaligned(capsys: pytest.CaptureFixture[str]) -> None:
     """The result goes to stdout and nothing to stderr; aligned fusion finds all clusters."""
     assert main(["demo", "--repeats", "5"]) == 0
     out, err = capsys.readouterr()
@@ -22,7 +22,7 @@ def test_demo_prints_aligned_against_unaligned(capsys):
     assert "5 repeat(s)" in out
 
 
-def test_demo_depends_on_its_seed_only(capsys):
+def test_demo_depends_on_its_seed_only(capsys: pytest.CaptureFixture[str]) -> None:
     """The same call prints the same, another seed something else."""
     outputs = []
     for seed in ("3", "3", "40"):
@@ -35,7 +35,7 @@ def test_demo_depends_on_its_seed_only(capsys):
 @pytest.mark.parametrize(
     "argv", [[], ["demmo"], ["demo", "--repeats", "0"], ["demo", "--seed", "x"], ["demo", "--seed", "-1"]]
 )
-def test_usage_errors_exit_with_2(argv, capsys):
+def test_usage_errors_exit_with_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Usage goes to stderr."""
     with pytest.raises(SystemExit) as caught:
         main(argv)
@@ -45,7 +45,7 @@ def test_usage_errors_exit_with_2(argv, capsys):
     assert "anchor-align" in err
 
 
-def test_version(capsys):
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     """The version of the package."""
     with pytest.raises(SystemExit) as caught:
         main(["--version"])
@@ -57,7 +57,9 @@ def test_version(capsys):
     ("error", "code", "line"),
     [(InputError("No."), 2, "anchor-align: No.\n"), (KeyboardInterrupt(), 130, "anchor-align: interrupted\n")],
 )
-def test_errors_are_one_line(monkeypatch, capsys, error, code, line):
+def test_errors_are_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int, line: str
+) -> None:
     """A refused input and Ctrl-C: one line on stderr and the right exit code."""
 
     def fail(arguments: object) -> None:
@@ -68,7 +70,7 @@ def test_errors_are_one_line(monkeypatch, capsys, error, code, line):
     assert capsys.readouterr() == ("", line)
 
 
-def test_tracebacks_only_on_request(monkeypatch):
+def test_tracebacks_only_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     """-vv lets the error through."""
 
     def fail(arguments: object) -> None:
@@ -80,7 +82,7 @@ def test_tracebacks_only_on_request(monkeypatch):
 
 
 @pytest.mark.parametrize("argv", [["--help"], ["demo", "--help"]])
-def test_help_is_light_and_has_an_example(argv):
+def test_help_is_light_and_has_an_example(argv: list[str]) -> None:
     """Neither scipy nor scikit-learn is imported to print help."""
     code = (
         "import sys\nfrom anchor_align.cli import main\n"
@@ -92,7 +94,7 @@ def test_help_is_light_and_has_an_example(argv):
     assert "example: anchor-align demo" in done.stdout
 
 
-def test_import_is_light():
+def test_import_is_light() -> None:
     """Importing the package imports none of the numerical libraries; all public names are there all the same."""
     code = (
         "import sys, anchor_align\nassert not {'numpy', 'scipy', 'sklearn'} & set(sys.modules)\n"

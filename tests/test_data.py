@@ -11,7 +11,7 @@ from anchor_align import InputError
 from anchor_align.data import make_simulated
 
 
-def test_shape_is_the_papers():
+def test_shape_is_the_papers() -> None:
     """Four clusters of fifty points in the plane, seen in two views."""
     data = make_simulated()
     assert [X.shape for X in data.views] == [(200, 2), (200, 2)]
@@ -20,7 +20,7 @@ def test_shape_is_the_papers():
     assert len(data.names) == 2
 
 
-def test_every_view_shows_the_clusters():
+def test_every_view_shows_the_clusters() -> None:
     """K-means on one view alone finds them, for any seed."""
     for seed in range(5):
         data = make_simulated(seed)
@@ -29,14 +29,14 @@ def test_every_view_shows_the_clusters():
             assert adjusted_rand_score(data.labels, found) > 0.97
 
 
-def test_seed_decides():
+def test_seed_decides() -> None:
     """The same seed gives the same data, another seed other data."""
     a, b, c = make_simulated(1), make_simulated(1), make_simulated(2)
     np.testing.assert_array_equal(a.views[1], b.views[1])
     assert not np.array_equal(a.views[1], c.views[1])
 
 
-def test_size_can_be_chosen():
+def test_size_can_be_chosen() -> None:
     """And is checked."""
     assert make_simulated(n_per_cluster=3).views[0].shape == (12, 2)
     with pytest.raises(InputError, match="n_per_cluster must be >= 1, got 0"):

@@ -12,7 +12,7 @@ from anchor_align_adapters.fmvacc import fmvacc_graph, objective, project_rows_o
 
 
 @given(seeds, st.integers(1, 8), st.sampled_from([1e-3, 1.0, 1e3]))
-def test_projection_on_the_simplex_is_the_nearest_point(seed, m, scale):
+def test_projection_on_the_simplex_is_the_nearest_point(seed: int, m: int, scale: float) -> None:
     """Rows are on the simplex, and no vertex lies in the direction of the residual: the optimality condition."""
     Y = scale * np.random.default_rng(seed).standard_normal((20, m))
     Z = project_rows_on_simplex(Y)
@@ -23,7 +23,7 @@ def test_projection_on_the_simplex_is_the_nearest_point(seed, m, scale):
 
 
 @pytest.mark.parametrize("m", [3, 12])
-def test_objective_never_rises(m):
+def test_objective_never_rises(m: int) -> None:
     """With orthogonal anchors (m <= features) and without (m > features)."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((8, 6))[rng.integers(8, size=100)] + 0.3 * rng.standard_normal((100, 6))
@@ -33,14 +33,14 @@ def test_objective_never_rises(m):
     assert values[-1] < values[0]
 
 
-def test_objective_is_what_it_says():
+def test_objective_is_what_it_says() -> None:
     """The product form equals the residual computed directly."""
     rng = np.random.default_rng(1)
     X, Z, A = rng.standard_normal((30, 5)), rng.random((30, 3)), rng.standard_normal((3, 5))
     assert objective(X, Z, A, 0.5) == pytest.approx(((X - Z @ A) ** 2).sum() + 0.5 * (Z**2).sum())
 
 
-def test_constant_features_do_no_harm():
+def test_constant_features_do_no_harm() -> None:
     """A column without spread is centred and left alone."""
     X = np.random.default_rng(2).standard_normal((40, 4))
     X[:, 2] = 7.0

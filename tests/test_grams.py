@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from anchor_align import GramMatrices, InputError, InputTypeError, align
 from anchor_align import _grams as grams_module
 
 
-def test_blocks_are_the_plain_products():
+def test_blocks_are_the_plain_products() -> None:
     """cross(u, v) is Z_u' Z_v, structure(v) is Z_v' Z_v, norms are Frobenius norms."""
     rng = np.random.default_rng(0)
     graphs = [random_graph(rng, 40, m) for m in (3, 5, 4)]
@@ -28,7 +29,7 @@ def test_blocks_are_the_plain_products():
 
 @given(seeds, st.lists(st.integers(1, 59), max_size=4, unique=True))
 @settings(deadline=None)
-def test_any_partition_of_the_rows_gives_the_same_alignment(seed, cuts):
+def test_any_partition_of_the_rows_gives_the_same_alignment(seed: int, cuts: list[int]) -> None:
     """Sums of parts, in any order, describe the same samples."""
     rng = np.random.default_rng(seed)
     graphs = related_graphs(rng, 60, 6, 3)
@@ -44,7 +45,7 @@ def test_any_partition_of_the_rows_gives_the_same_alignment(seed, cuts):
         np.testing.assert_array_equal(P, Q)
 
 
-def test_many_small_blocks_give_the_same_result(monkeypatch):
+def test_many_small_blocks_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     """The block size is a matter of speed only, and the callback counts the rows honestly."""
     rng = np.random.default_rng(1)
     graphs = [random_graph(rng, 1000, 5) for _ in range(2)]
@@ -61,7 +62,7 @@ def test_many_small_blocks_give_the_same_result(monkeypatch):
 @pytest.mark.parametrize(
     "kind", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix, sp.coo_array, sp.lil_matrix]
 )
-def test_sparse_graphs_equal_dense_ones(kind):
+def test_sparse_graphs_equal_dense_ones(kind: Any) -> None:
     """Every sparse format gives the products of the dense graph, also beside a dense view."""
     rng = np.random.default_rng(2)
     dense = [np.where(Z > 0.1, Z, 0) for Z in (random_graph(rng, 80, 6) for _ in range(2))]
@@ -70,20 +71,20 @@ def test_sparse_graphs_equal_dense_ones(kind):
     np.testing.assert_allclose(GramMatrices.from_graphs([kind(dense[0]), dense[1]]).matrix, expected)
 
 
-def test_small_integers_do_not_overflow():
+def test_small_integers_do_not_overflow() -> None:
     """Sums of int8 products are computed as floats."""
     Z = np.full((1000, 2), 100, dtype=np.int8)
     assert GramMatrices.from_graphs([Z]).matrix[0, 1] == 1e7
     assert GramMatrices.from_graphs([sp.csr_array(Z)]).matrix[0, 1] == 1e7
 
 
-def test_float32_loses_no_digits_in_long_sums():
+def test_float32_loses_no_digits_in_long_sums() -> None:
     """Products of float32 graphs are added up as float64."""
     Z = np.full((300_000, 1), 0.1, dtype=np.float32)
     assert GramMatrices.from_graphs([Z]).matrix[0, 0] == pytest.approx(300_000 * float(np.float32(0.1)) ** 2, rel=1e-12)
 
 
-def test_no_array_of_the_size_of_the_data_is_made():
+def test_no_array_of_the_size_of_the_data_is_made() -> None:
     """Memory beyond the input stays far below a float64 copy, also for float32, integers and sparse graphs."""
     import tracemalloc
 
@@ -98,7 +99,7 @@ def test_no_array_of_the_size_of_the_data_is_made():
         assert peak < 0.3 * 4 * 8 * n * Z.shape[1]
 
 
-def test_can_be_built_from_products_made_elsewhere_and_pickled():
+def test_can_be_built_from_products_made_elsewhere_and_pickled() -> None:
     """The constructor takes the matrix of the graphs side by side."""
     graphs, _ = planted_graphs(np.random.default_rng(3), 50, 4)
     side_by_side = np.hstack(graphs)
@@ -108,14 +109,18 @@ def test_can_be_built_from_products_made_elsewhere_and_pickled():
         np.testing.assert_array_equal(P, Q)
 
 
-def test_is_read_only():
-    """What was summed up cannot be changed by accident."""
-    grams = GramMatrices.from_graphs([np.eye(3)])
-    with pytest.raises(ValueError, match="read-only"):
-        grams.matrix[0, 0] = 5
+def test_is_read_only() -> None:
+    """What was summed up cannot be changed by accident, also not through what it was made from or after unpickling."""
+    source = np.eye(3)
+    grams = GramMatrices(source, (3,), 3)
+    source[0, 0] = np.nan
+    assert grams.matrix[0, 0] == 1
+    for frozen in (grams, pickle.loads(pickle.dumps(grams))):
+        with pytest.raises(ValueError, match="read-only"):
+            frozen.matrix[0, 0] = 5
 
 
-def test_bad_construction_is_refused():
+def test_bad_construction_is_refused() -> None:
     """Each with its own message."""
     with pytest.raises(InputError, match=r"4 x 4, got \(3, 3\)"):
         GramMatrices(np.eye(3), (2, 2), 5)
@@ -125,6 +130,18 @@ def test_bad_construction_is_refused():
         GramMatrices(np.full((4, 4), np.nan), (2, 2), 5)
     with pytest.raises(InputError, match="one anchor or more"):
         GramMatrices(np.empty((0, 0)), (), 5)
+    with pytest.raises(InputError, match="no Gram matrix"):
+        GramMatrices(0.5 - np.eye(4), (2, 2), 5)
+    with pytest.raises(InputTypeError, match="real numbers, got csr_array"):
+        GramMatrices(sp.csr_array(np.eye(4)), (2, 2), 5)  # type: ignore[arg-type]
+    with pytest.raises(InputTypeError, match="real numbers"):
+        GramMatrices(1j * np.eye(4), (2, 2), 5)  # type: ignore[arg-type]
+    with pytest.raises(InputTypeError, match="sizes must be a whole number"):
+        GramMatrices(np.eye(4), (2.9, 2), 5)  # type: ignore[arg-type]
+    with pytest.raises(InputTypeError, match="sizes must list"):
+        GramMatrices(np.eye(4), 4, 5)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="n_samples must be a whole number >= 0, got -5"):
+        GramMatrices(np.eye(4), (2, 2), -5)
     with pytest.raises(InputError, match="no block"):
         GramMatrices.from_blocks([])
     grams = GramMatrices.from_graphs([np.eye(3)])

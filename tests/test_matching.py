@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import random
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ def best_by_enumeration(problem: PairProblem) -> float:
     return max(problem.value(np.array(p)) for p in itertools.permutations(range(problem.size)))
 
 
-def test_value_is_the_papers_objective():
+def test_value_is_the_papers_objective() -> None:
     """f(P) = Tr(K P) + lam Tr(S_1' P' S_2 P) with P as a matrix."""
     rng = np.random.default_rng(0)
     terms = pair_terms(*related_graphs(rng, 50, 7))
@@ -29,14 +30,14 @@ def test_value_is_the_papers_objective():
 
 
 @given(pair_problems(), st.randoms(use_true_random=False))
-def test_reduction_changes_no_value(problem, random):
+def test_reduction_changes_no_value(problem: PairProblem, random: random.Random) -> None:
     """The reduced problem gives every permutation the value of the original."""
     p = np.array(random.sample(range(problem.size), problem.size))
     assert problem.reduced.value(p) == pytest.approx(problem.value(p), rel=1e-9, abs=1e-12)
 
 
 @given(pair_problems())
-def test_reduced_quadratic_term_has_nothing_linear_left(problem):
+def test_reduced_quadratic_term_has_nothing_linear_left(problem: PairProblem) -> None:
     """Diagonals and row sums of the reduced matrices are zero."""
     for S in (problem.reduced.A, problem.reduced.B):
         assert np.abs(S.diagonal()).max() == 0
@@ -44,7 +45,7 @@ def test_reduced_quadratic_term_has_nothing_linear_left(problem):
 
 
 @given(pair_problems(), st.randoms(use_true_random=False))
-def test_swap_gains_are_differences_of_values(problem, random):
+def test_swap_gains_are_differences_of_values(problem: PairProblem, random: random.Random) -> None:
     """Both ways of computing a swap's gain agree with evaluating the objective twice."""
     m = problem.size
     p = np.array(random.sample(range(m), m))
@@ -59,13 +60,13 @@ def test_swap_gains_are_differences_of_values(problem, random):
 
 
 @given(pair_problems(max_anchors=6))
-def test_bound_is_never_below_the_optimum(problem):
+def test_bound_is_never_below_the_optimum(problem: PairProblem) -> None:
     """The upper bound holds for the best permutation, and so for all."""
     assert upper_bound(problem) >= best_by_enumeration(problem)
 
 
 @given(pair_problems(max_anchors=6))
-def test_bound_is_no_worse_than_the_eigenvalue_bound(problem):
+def test_bound_is_no_worse_than_the_eigenvalue_bound(problem: PairProblem) -> None:
     """LAP(K) + sum of products of sorted eigenvalues is an upper limit for the reported bound."""
     spectral = problem.K[np.arange(problem.size), assign(problem.K)].sum() + np.dot(
         np.linalg.eigvalsh(problem.A), np.linalg.eigvalsh(problem.B)
@@ -73,7 +74,7 @@ def test_bound_is_no_worse_than_the_eigenvalue_bound(problem):
     assert upper_bound(problem) <= spectral + 1e-9 * max(problem.scale, 1)
 
 
-def test_bound_is_tight_for_a_planted_match():
+def test_bound_is_tight_for_a_planted_match() -> None:
     """Two shuffled copies of one graph: the bound is attained, which proves the match."""
     (Z1, Z2), (p1, p2) = planted_graphs(np.random.default_rng(1), 200, 12, noise=0.0)
     problem = pair_terms(Z1[:, p1], Z2).problem(0.5)
@@ -83,7 +84,7 @@ def test_bound_is_tight_for_a_planted_match():
 
 
 @given(pair_problems(max_anchors=6), st.data())
-def test_fixing_pairs_leaves_an_equivalent_problem(problem, data):
+def test_fixing_pairs_leaves_an_equivalent_problem(problem: PairProblem, data: st.DataObject) -> None:
     """Any completion of the fixed pairs has the same value in the whole and in the rest."""
     m = problem.size
     k = data.draw(st.integers(0, m))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -43,6 +45,8 @@ BAD_GRAPHS = {
     ),
     "infinity": ([spoiled(np.inf, [1, 5, 7])] * 2, InputError, r"View 0 has NaN or infinity in 3 of 12 rows"),
     "sparse NaN": ([sp.csr_array(GOOD), sp.csc_array(spoiled(np.nan, [3])[:4])], InputError, r"View 1 .* 1 of 4 rows"),
+    "underflow": ([GOOD, 1e-170 * GOOD], InputError, r"View 1's values are too small: their products underflow"),
+    "Series": ([pd.Series(["a", "b"])], InputError, r"View 0 has 1 dimension"),
     "overflow": ([1e200 * GOOD, GOOD], InputError, r"too large: their products overflow"),
     "complex": ([GOOD, GOOD.astype(complex)], InputTypeError, r"View 1 has dtype complex128; expected real numbers"),
     "object": ([GOOD.astype(object), GOOD], InputTypeError, r"View 0 has dtype object"),
@@ -65,6 +69,9 @@ BAD_OPTIONS = {
     "lam string": ({"lam": "0.1"}, InputTypeError, r"lam must be .*, got '0.1' \(str\)"),
     "lam None": ({"lam": None}, InputTypeError, r"lam must be .*, got None"),
     "lam bool": ({"lam": True}, InputTypeError, r"lam must be .*, got True"),
+    "lam huge": ({"lam": 1.7e308}, InputError, r"The objective overflows; use a smaller lam"),
+    "lam no float": ({"lam": 10**400}, InputError, r"lam is larger than a float can hold; use math.inf"),
+    "callback": ({"callback": 5}, InputTypeError, r"callback must be callable or None, got 5"),
     "method": ({"method": "asent"}, UnknownNameError, r"Unknown method 'asent'; known: .* Did you mean 'ascent'\?"),
     "method None": ({"method": None}, UnknownNameError, r"Unknown method None; known"),
     "scale": ({"lam_scale": "balance"}, UnknownNameError, r"Unknown lam_scale .* Did you mean 'balanced'\?"),
@@ -89,7 +96,7 @@ BAD_OPTIONS = {
 
 
 @pytest.mark.parametrize(("graphs", "kind", "message"), BAD_GRAPHS.values(), ids=BAD_GRAPHS)
-def test_bad_graphs_are_refused(graphs, kind, message):
+def test_bad_graphs_are_refused(graphs: Any, kind: Any, message: str) -> None:
     """The message says which view, what was got and what was expected; the error is also a ValueError."""
     with pytest.raises(kind, match=message) as caught:
         align(graphs)
@@ -99,14 +106,14 @@ def test_bad_graphs_are_refused(graphs, kind, message):
 
 
 @pytest.mark.parametrize(("options", "kind", "message"), BAD_OPTIONS.values(), ids=BAD_OPTIONS)
-def test_bad_options_are_refused(options, kind, message):
+def test_bad_options_are_refused(options: dict[str, Any], kind: Any, message: str) -> None:
     """Options are checked whether graphs or Gram matrices are given."""
     for graphs in ([GOOD, GOOD], GramMatrices.from_graphs([GOOD, GOOD])):
         with pytest.raises(kind, match=message):
             align(graphs, **options)
 
 
-def test_errors_are_the_builtins_one_expects():
+def test_errors_are_the_builtins_one_expects() -> None:
     """Type errors are TypeErrors, unknown names LookupErrors, all of them ValueErrors."""
     assert issubclass(InputTypeError, TypeError)
     assert issubclass(UnknownNameError, LookupError)
@@ -114,10 +121,11 @@ def test_errors_are_the_builtins_one_expects():
     assert issubclass(UnknownNameError, ValueError)
 
 
-def test_numbers_of_other_kinds_are_accepted():
+def test_numbers_of_other_kinds_are_accepted() -> None:
     """Scalars of numpy and fractions are numbers too; so are graphs from any iterable."""
     from fractions import Fraction
 
-    for lam in (np.float32(0.5), np.int64(1), Fraction(1, 3)):
+    numbers: list[Any] = [np.float32(0.5), np.int64(1), Fraction(1, 3)]
+    for lam in numbers:
         assert len(align((Z for Z in (GOOD, GOOD)), lam, reference=np.int64(1))) == 2
     assert len(align(np.stack([GOOD, GOOD]))) == 2

@@ -1,0 +1,73 @@
+"""Matching problems from real data: pairs of views, FMVACC graphs, several numbers of anchors."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from anchor_align import GramMatrices
+from anchor_align._align import _ScaledGrams
+from anchor_align._certificate import PairTerms
+from anchor_align_adapters.fmvacc import fmvacc_graph
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+# Anchor counts by data set: no more than there are samples to tell anchors apart, the largest on the largest sets.
+ANCHORS = {
+    "3-Sources": (10, 20, 50),
+    "MSRC-v1": (10, 20, 50, 100),
+    "BBCSport": (10, 20, 50, 100),
+    "100Leaves": (100, 200, 500),
+    "UCI-Digit_3v": (10, 20, 50, 100, 200, 500),
+    "BDGP_3v": (10, 20, 50, 100, 200),
+    "Scene-15": (20, 50, 100, 200, 500, 1000),
+    "Hdigit": (10, 50, 200, 1000),
+}
+# beta = 100 spreads every sample over all anchors, which are then hard to tell apart.
+BETAS = (1.0, 100.0)
+QUICK = {"digits": (10, 20, 50)}
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """One pair of views at one number of anchors."""
+
+    name: str
+    n_anchors: int
+    beta: float
+    terms: PairTerms
+
+
+def instances(quick: bool) -> Iterator[Instance]:
+    """All instances, smallest data first; ``quick`` uses scikit-learn's digits only."""
+    for name, counts in (QUICK if quick else ANCHORS).items():
+        views = _views(name)
+        for m, beta in itertools.product(counts, BETAS):
+            if m > 200 and beta != BETAS[0]:
+                continue
+            graphs = [fmvacc_graph(X, m, beta=beta, max_iter=20, random_state=v)[0] for v, X in enumerate(views)]
+            scaled = _ScaledGrams(GramMatrices.from_graphs(graphs), 1.0, "balanced")
+            pairs = list(itertools.combinations(range(len(views)), 2))
+            for u, v in pairs if m <= 100 else pairs[:1]:
+                yield Instance(f"{name} {u}-{v}", m, beta, scaled.pair(u, v))
+
+
+def data_available() -> bool:
+    """Whether the real data are on this machine."""
+    return all((DATA / f"{name}.npz").exists() for name in ANCHORS)
+
+
+def _views(name: str) -> list[npt.NDArray[np.float64]]:
+    if name == "digits":
+        from sklearn.datasets import load_digits
+
+        images = load_digits().images
+        return [images.reshape(len(images), -1), np.abs(np.fft.rfft2(images)).reshape(len(images), -1)]
+    with np.load(DATA / f"{name}.npz") as file:
+        keys = sorted(key for key in file.files if key.startswith("view"))[:3]
+        return [file[key].astype(np.float64) for key in keys]

@@ -1,0 +1,112 @@
+"""The project itself: the wheel, the README, the examples and the benchmarks run as they say."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def run_script(*arguments: str, cwd: Path) -> str:
+    done = subprocess.run([sys.executable, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_wheel_installs_two_packages_and_their_types(tmp_path: Path) -> None:
+    """Nothing but anchor_align and anchor_align_adapters lands in site-packages; both are typed."""
+    run_script("-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(ROOT), cwd=tmp_path)
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (entry_points,) = [name for name in names if name.endswith("entry_points.txt")]
+        assert "anchor-align = anchor_align.cli:main" in archive.read(entry_points).decode()
+    top = {name.split("/")[0] for name in names}
+    assert {name for name in top if not name.endswith(".dist-info")} == {"anchor_align", "anchor_align_adapters"}
+    assert {"anchor_align/py.typed", "anchor_align_adapters/py.typed"} <= set(names)
+
+
+def test_no_dependency_is_capped() -> None:
+    """Upper limits on versions are left to the users."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    requirements = [
+        *project["dependencies"],
+        *(r for extra in project["optional-dependencies"].values() for r in extra),
+    ]
+    assert [r for r in requirements if re.search(r"[<~]|==", r)] == []
+
+
+def test_readme_gives_two_commands_and_ci_runs_the_second() -> None:
+    """Each makes its own environment; CI calls the very command that users are given for the tests."""
+    commands = [command.strip() for command in blocks("sh")]
+    assert len(commands) == 2
+    assert all(command.startswith("python3 -m venv .venv && .venv/bin/pip install") for command in commands)
+    assert commands[0].endswith(".venv/bin/anchor-align demo")
+    assert commands[1] in (ROOT / ".ci" / "run").read_text().splitlines()
+
+
+def test_readme_shows_what_the_demo_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    """The output in the README is the output."""
+    from anchor_align.cli import main
+
+    main(["demo"])
+    assert capsys.readouterr().out in blocks("text")
+
+
+def test_readme_code_runs() -> None:
+    """All Python blocks, one after the other, as a reader would type them."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec("\n".join(blocks("python")), {})
+    assert len(printed.getvalue().splitlines()) >= 3
+
+
+def test_readme_links_exist() -> None:
+    """Relative links and pictures point to files."""
+    for target in re.findall(r"\]\((?!http)([^)#]+)\)", README):
+        assert (ROOT / target).exists(), target
+
+
+def test_example_simulated(tmp_path: Path) -> None:
+    """Aligned fusion finds all clusters in all draws, unaligned does not; the picture is written."""
+    out = run_script(str(ROOT / "examples" / "simulated.py"), str(tmp_path / "picture.png"), cwd=tmp_path)
+    scores = {line.split()[0]: re.findall(r"[\d.]+", line) for line in out.splitlines()}
+    assert scores["aligned"] == ["100.0", "100.0"]
+    assert float(scores["unaligned"][0]) < 97
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_example_out_of_core(tmp_path: Path) -> None:
+    """The two blurred anchors are the ambiguous ones, and the known pair is kept."""
+    out = run_script(str(ROOT / "examples" / "out_of_core.py"), cwd=tmp_path)
+    ambiguous = {line.split()[2] for line in out.splitlines() if line.endswith("ambiguous")}
+    assert ambiguous == {"2", "5"}
+    assert "the other ambiguous anchor gets 5" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_benchmarks_run(tmp_path: Path) -> None:
+    """The quick benchmark of the Gram matrices writes its numbers."""
+    script = str(ROOT / "tests" / "benchmarks" / "run.py")
+    run_script(script, "--quick", "--only", "grams", "--json", str(tmp_path / "out.json"), cwd=tmp_path)
+    assert '"float64"' in (tmp_path / "out.json").read_text()
+
+
+@pytest.mark.parametrize("name", ["LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci/run", ".github/workflows/ci.yml"])
+def test_project_files_are_there(name: str) -> None:
+    """The files that every project has."""
+    assert (ROOT / name).read_text().strip()
