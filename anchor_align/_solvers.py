@@ -86,10 +86,8 @@ def _round(X: FloatArray) -> FloatArray:
 
 def _canonical_order(K: FloatArray, S: FloatArray) -> IndexArray:
     """Order of the anchors of the rows by numbers that do not depend on how anchors are numbered."""
+    K, S = (X / (np.abs(X).max() or 1.0) for X in (K, S))
     diagonal = S.diagonal()
-    keys = []
-    for values in (S @ diagonal, (K * K).sum(axis=1), (S * S).sum(axis=1), diagonal, K.max(axis=1), K.sum(axis=1)):
-        scale = np.abs(values).max()
-        # Equal up to rounding is equal.
-        keys.append(np.round(values / scale, 9) if scale > 0 else values)
-    return np.lexsort(keys)
+    keys = (S @ diagonal, (K * K).sum(axis=1), (S * S).sum(axis=1), diagonal, K.max(axis=1), K.sum(axis=1))
+    # Equal up to rounding is equal.
+    return np.lexsort([np.round(values / (np.abs(values).max() or 1.0), 9) for values in keys])
