@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -167,7 +168,7 @@ def _check_weights(weights: Any, n_views: int) -> FloatArray:
         raise InputTypeError(f"weights must be numbers, got {values!r}.")
     if len(values) != n_views:
         raise InputError(f"Got {len(values)} weights for {n_views} views.")
-    if not all(0 <= w <= np.finfo(np.float64).max for w in values) or not any(values):
+    if not all(0 <= w <= sys.float_info.max for w in values) or not any(values):
         raise InputError(f"weights must be finite, >= 0 and not all zero, got {values!r}.")
     shares = np.asarray(values, dtype=np.float64)
     shares = shares / shares.max()
