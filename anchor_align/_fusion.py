@@ -55,7 +55,6 @@ def fuse(
     Examples
     --------
     >>> import numpy as np
-    import numpy.typing as npt
     >>> from anchor_align import align, fuse
     >>> Z0 = np.array([[1.0, 0.0], [0.2, 0.8], [0.0, 1.0]])
     >>> Z1 = np.array([[0.0, 1.0], [0.6, 0.4], [1.0, 0.0]])

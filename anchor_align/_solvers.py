@@ -15,7 +15,7 @@ from ._types import FloatArray, IndexArray
 
 METHODS: Final = ("ascent", "pfp", "exact")
 # So few anchors are searched exhaustively in no more time than the ascent takes.
-TINY = 6
+TINY = 7
 
 
 def solve_pair(problem: PairProblem, method: str, pairs: IndexArray, *, n_restarts: int, seed: int) -> Match:
