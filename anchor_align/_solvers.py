@@ -8,14 +8,12 @@ from typing import Final
 import numpy as np
 
 from ._ascent import ascend
-from ._exact import solve_exactly
+from ._exact import MAX_ENUMERATED, solve_exactly
 from ._matching import Match, PairProblem, assign
 from ._pfp import fixed_point
 from ._types import FloatArray, IndexArray
 
 METHODS: Final = ("ascent", "pfp", "exact")
-# So few anchors are searched exhaustively in no more time than the ascent takes.
-TINY = 7
 
 
 def solve_pair(problem: PairProblem, method: str, pairs: IndexArray, *, n_restarts: int, seed: int) -> Match:
@@ -60,7 +58,7 @@ def _solve_free(problem: PairProblem, method: str, identity: IndexArray | None, 
     rng = np.random.default_rng(seed)
     if method == "pfp":
         match = fixed_point(canonical)
-    elif method == "exact" or problem.size <= TINY:
+    elif method == "exact" or problem.size <= MAX_ENUMERATED:
         match = solve_exactly(canonical, rng)
     elif not problem.A.any() or not problem.B.any():
         # Feature term only: one linear assignment is the exact answer.
