@@ -10,9 +10,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._align import AnchorAligner, Progress, align
+    from ._align import AnchorAligner, align
     from ._fusion import fuse
     from ._grams import GramMatrices
+    from ._matcher import Progress
     from .errors import AnchorAlignError, InputError, InputTypeError, UnknownNameError
 
 __version__ = "0.1.0"
@@ -20,7 +21,7 @@ __version__ = "0.1.0"
 # Loaded on first use: importing the package, and the command line's help, stay fast.
 _HOMES = {
     "AnchorAligner": "_align",
-    "Progress": "_align",
+    "Progress": "_matcher",
     "align": "_align",
     "fuse": "_fusion",
     "GramMatrices": "_grams",

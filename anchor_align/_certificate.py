@@ -7,11 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._matching import RELATIVE_TOLERANCE, PairProblem, upper_bound
+from ._scale import PairTerms
 from ._types import FloatArray, IndexArray
-from .errors import InputError
-
-# Leaves room for sums over all anchors.
-LARGEST_OBJECTIVE = 1e303
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,30 +20,6 @@ class Certificate:
     objective: float
     upper_bound: float
     margins: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
-class PairTerms:
-    """K, S_1 and S_2 of one pair on the chosen scale, before lam weighs them."""
-
-    K: FloatArray
-    S1: FloatArray
-    S2: FloatArray
-    unit: float
-
-    def problem(self, lam: float) -> PairProblem:
-        """The matching problem for one lam; infinity leaves the structure term alone."""
-        if np.isinf(lam):
-            problem = PairProblem(np.zeros_like(self.K), self.S1, self.S2, unit=self.unit)
-        else:
-            with np.errstate(over="ignore"):
-                problem = PairProblem(self.K, lam * self.S1, self.S2, unit=self.unit)
-        if not problem.scale < LARGEST_OBJECTIVE:
-            raise InputError(
-                "The objective overflows; use a smaller lam (or infinity, for the structure term alone), "
-                "lam_scale='balanced', or graphs divided by a constant."
-            )
-        return problem
 
 
 def certify(terms: PairTerms, lam: float, permutation: IndexArray, pairs: IndexArray) -> Certificate:

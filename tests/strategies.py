@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
-from anchor_align._certificate import PairTerms
 from anchor_align._grams import GramMatrices
 from anchor_align._matching import PairProblem
+from anchor_align._scale import PairTerms
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]

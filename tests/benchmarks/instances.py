@@ -11,8 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchor_align import GramMatrices
-from anchor_align._align import _ScaledGrams
-from anchor_align._certificate import PairTerms
+from anchor_align._scale import PairTerms, ScaledGrams
 from anchor_align_adapters.fmvacc import fmvacc_graph
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -51,7 +50,7 @@ def instances(quick: bool) -> Iterator[Instance]:
             if m > 200 and beta != BETAS[0]:
                 continue
             graphs = [fmvacc_graph(X, m, beta=beta, max_iter=20, random_state=v)[0] for v, X in enumerate(views)]
-            scaled = _ScaledGrams(GramMatrices.from_graphs(graphs), 1.0, "balanced")
+            scaled = ScaledGrams(GramMatrices.from_graphs(graphs), 1.0, "balanced")
             pairs = list(itertools.combinations(range(len(views)), 2))
             for u, v in pairs if m <= 100 else pairs[:1]:
                 yield Instance(f"{name} {u}-{v}", m, beta, scaled.pair(u, v))

@@ -1,0 +1,101 @@
+"""Gram matrices on the scale of the objective, and the terms of matching one view to another or to all others."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._grams import GramMatrices
+from ._matching import PairProblem, frobenius_norm
+from ._types import FloatArray, IndexArray
+from .errors import InputError
+
+LAM_SCALES = ("balanced", "paper")
+# Leaves room for sums over all anchors.
+LARGEST_OBJECTIVE = 1e303
+
+
+@dataclass(frozen=True, eq=False)
+class PairTerms:
+    """K, S_1 and S_2 of one pair on the chosen scale, before lam weighs them.
+
+    ``unit`` times the objective is that of the raw graphs.
+    """
+
+    K: FloatArray
+    S1: FloatArray
+    S2: FloatArray
+    unit: float
+
+    def problem(self, lam: float) -> PairProblem:
+        """The matching problem for one lam; infinity leaves the structure term alone."""
+        if np.isinf(lam):
+            problem = PairProblem(np.zeros_like(self.K), self.S1, self.S2, unit=self.unit)
+        else:
+            with np.errstate(over="ignore"):
+                problem = PairProblem(self.K, lam * self.S1, self.S2, unit=self.unit)
+        if not problem.scale < LARGEST_OBJECTIVE:
+            raise InputError(
+                "The objective overflows; use a smaller lam (or infinity, for the structure term alone), "
+                "lam_scale='balanced', or graphs divided by a constant."
+            )
+        return problem
+
+
+class ScaledGrams:
+    """Gram matrices of several views, raw (``lam_scale="paper"``) or divided by the graphs' norms ("balanced")."""
+
+    def __init__(self, grams: GramMatrices, lam: float, lam_scale: str) -> None:
+        self.lam = lam
+        self.n_views = grams.n_views
+        self.n_anchors = grams.sizes[0]
+        self._grams = grams
+        graph_norms, structure_norms = np.ones(grams.n_views), np.ones(grams.n_views)
+        if lam_scale == "balanced":
+            graph_norms = grams.norms
+            structure_norms = np.array([frobenius_norm(grams.structure(view)) for view in range(grams.n_views)])
+        # An all-zero graph has nothing to divide: its products are zero on any scale.
+        self._graph_norms = np.where(graph_norms > 0, graph_norms, 1.0)
+        self._structure_norms = np.where(structure_norms > 0, structure_norms, 1.0)
+
+    def cross(self, u: int, v: int) -> FloatArray:
+        """K of two views."""
+        return np.asarray(self._grams.cross(u, v) / (self._graph_norms[u] * self._graph_norms[v]))
+
+    def structure(self, view: int) -> FloatArray:
+        """S of a view."""
+        return np.asarray(self._grams.structure(view) / self._structure_norms[view])
+
+    def pair(self, u: int, v: int) -> PairTerms:
+        """Terms of matching view v to view u."""
+        return PairTerms(self.cross(u, v), self.structure(u), self.structure(v), self._unit(u, v))
+
+    def against_others(self, view: int, permutations: Sequence[IndexArray]) -> PairTerms:
+        """Terms of matching a view to the mean of all other views, each in the order of its permutation.
+
+        The mean is taken of the others' K and of their S, not of their graphs: the objective is then the mean over
+        the pairs, so that improving one view never lowers the total over all pairs.
+        """
+        others = [u for u in range(self.n_views) if u != view]
+        K = sum(self.cross(u, view)[permutations[u]] for u in others) / len(others)
+        S = sum(self.structure(u)[np.ix_(permutations[u], permutations[u])] for u in others) / len(others)
+        unit = sum(self._unit(u, view) for u in others) / len(others)
+        return PairTerms(np.asarray(K), np.asarray(S), self.structure(view), unit)
+
+    def total(self, permutations: Sequence[IndexArray]) -> float:
+        """Objective summed over all pairs of views."""
+        feature = sum(
+            float(self.cross(u, v)[permutations[u], permutations[v]].sum())
+            for u, v in itertools.combinations(range(self.n_views), 2)
+        )
+        aligned = [self.structure(v)[np.ix_(p, p)] for v, p in enumerate(permutations)]
+        whole = np.sum(aligned, axis=0)
+        structure = (float(np.vdot(whole, whole)) - sum(float(np.vdot(S, S)) for S in aligned)) / 2.0
+        return structure if np.isinf(self.lam) else feature + self.lam * structure
+
+    def _unit(self, u: int, v: int) -> float:
+        norms = self._structure_norms if np.isinf(self.lam) else self._graph_norms
+        return float(norms[u]) * float(norms[v])
