@@ -89,8 +89,10 @@ def test_no_array_of_the_size_of_the_data_is_made() -> None:
     import tracemalloc
 
     n, m = 200_000, 10
-    dense = np.random.default_rng(0).random((n, m)).astype(np.float32)
-    for Z in (dense, (100 * dense).astype(np.int32), sp.random_array((n, 200), density=0.01, rng=0)):
+    rng = np.random.default_rng(0)
+    dense = rng.random((n, m)).astype(np.float32)
+    two_a_row = (rng.random(2 * n), rng.integers(200, size=2 * n), np.arange(0, 2 * n + 1, 2))
+    for Z in (dense, (100 * dense).astype(np.int32), sp.csr_array(two_a_row, shape=(n, 200))):
         graphs = [Z, Z, Z, Z]
         tracemalloc.start()
         GramMatrices.from_graphs(graphs)
