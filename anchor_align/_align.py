@@ -64,7 +64,7 @@ def align(
         Known correspondences: the anchors in one row, one per view, go together. With two views these are pairs
         ``(anchor of view 0, anchor of view 1)``. -1 says that a view's anchor is not known; the reference's must be.
     n_restarts : int, default=4
-        How hard the ascent tries where its starts disagree.
+        How hard the ascent tries where the match is not clear. More never makes the result worse.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the ascent's random starts. None draws a new one.
     callback : callable, optional

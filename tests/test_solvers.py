@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import pair_problems, pair_terms, random_graph, real_graphs, related_graphs
 
-from anchor_align._ascent import _starts, ascend
+from anchor_align._ascent import ascend
 from anchor_align._matching import Match, PairProblem, assign, gilmore_lawler
 from anchor_align._pfp import fixed_point
 from anchor_align._solvers import solve_pair
@@ -63,10 +63,9 @@ def test_ascent_is_never_below_its_starts_the_identity_or_the_fixed_point(proble
     """The result is at least as good as everything it could have been started from."""
     value = solve(problem).value
     slack = 1e-9 * max(problem.scale, 1)
-    profile = gilmore_lawler(problem.reduced)[1] if problem.size > 1 else np.arange(1)
-    rivals = [np.arange(problem.size), solve(problem, "pfp").permutation]
+    rivals = [np.arange(problem.size), solve(problem, "pfp").permutation, assign(problem.K)]
     if problem.size > 1:
-        rivals += list(_starts(problem, assign(problem.reduced.L), profile, np.random.default_rng(0)))
+        rivals += [assign(problem.reduced.L), gilmore_lawler(problem.reduced)[1]]
     for rival in rivals:
         assert value >= problem.value(rival) - slack
 
@@ -113,12 +112,15 @@ def test_ascent_improves_on_repeated_assignment(m: int) -> None:
 
 
 def test_more_restarts_never_hurt() -> None:
-    """On a hard instance (anchors nearly alike) the value does not fall as restarts are added, and rises in the end."""
-    rng = np.random.default_rng(4)
-    problem = pair_terms(*(random_graph(rng, 200, 60, 5.0) for _ in range(2))).problem(10.0)
-    values = [ascend(problem, n_restarts=n, rng=np.random.default_rng(0)).value for n in (0, 4, 16)]
-    assert values[0] <= values[1] <= values[2]
-    assert values[2] > values[0]
+    """On hard instances (anchors nearly alike) the value does not fall as restarts are added, and mostly rises."""
+    risen = 0
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        problem = pair_terms(*(random_graph(rng, 200, 40, 5.0) for _ in range(2))).problem(10.0)
+        values = [ascend(problem, n_restarts=n, rng=np.random.default_rng(0)).value for n in (0, 4, 16)]
+        assert values[0] <= values[1] <= values[2]
+        risen += values[2] > values[0]
+    assert risen >= 3
 
 
 @given(pair_problems(max_anchors=8))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -63,9 +64,19 @@ def _measure(instance: Any, lam: float) -> dict[str, Any]:
         "lam": lam,
         "time_ratio": ascent_time / fixed_point_time,
         "seconds": ascent_time,
+        "memory": _peak_memory(lambda: solve("ascent")) / (8 * m * m),
         "gap": 1.0 - ascent.value / upper_bound(problem),
         "relative": {name: value / ascent.value for name, value in values.items()},
     }
+
+
+def _peak_memory(run: Callable[[], Any]) -> float:
+    """Bytes allocated at the same time, at most, beyond what was there before."""
+    tracemalloc.start()
+    run()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
 
 
 def summarise(records: list[dict[str, Any]], report: Callable[[str], None]) -> dict[str, Any]:
@@ -90,17 +101,21 @@ def summarise(records: list[dict[str, Any]], report: Callable[[str], None]) -> d
         "max_time_ratio": max(r["time_ratio"] for r in timed),
         "median_gap": float(np.median([r["gap"] for r in records])),
         "largest_m": largest["m"],
+        "largest_memory": largest["memory"],
         "largest_seconds": largest["seconds"],
     }
+    lines = {
+        "instances": f"{len(records)}",
+        "another solver better by more than 1e-6": f"{len(lost)}   (bar: 0)  {lost or ''}",
+        "time / fixed point's, median over m >= 50": f"{summary['median_time_ratio_m50']:.3f}   (bar: <= 0.1)",
+        "time / fixed point's, largest": f"{summary['max_time_ratio']:.3f}   (bar: <= 1)",
+        "median gap to the upper bound": f"{100 * summary['median_gap']:.3f} %",
+        f"slowest at m = {largest['m']}": f"{largest['seconds']:.1f} s   (bar: a few seconds)",
+        f"memory at m = {largest['m']}": f"{largest['memory']:.0f} matrices of m x m floats",
+    }
     report("")
-    report(f"instances                                      {summary['instances']}")
-    report(f"another solver better by more than 1e-6        {len(lost)}   (bar: 0)  {lost or ''}")
-    report(f"time / fixed point's, median over m >= 50      {summary['median_time_ratio_m50']:.3f}   (bar: <= 0.1)")
-    report(f"time / fixed point's, largest                  {summary['max_time_ratio']:.3f}   (bar: <= 1)")
-    report(f"median gap to the upper bound                  {100 * summary['median_gap']:.3f} %")
-    report(
-        f"slowest at m = {largest['m']:<5}                           {largest['seconds']:.1f} s   (bar: a few seconds)"
-    )
+    for what, value in lines.items():
+        report(f"{what:<46} {value}")
     by_m = {m: [r["time_ratio"] for r in timed if r["m"] == m] for m in sorted({r["m"] for r in timed})}
     for m, ratios in by_m.items():
         report(f"  m = {m:<5} time / fixed point's: median {np.median(ratios):.3f}, largest {max(ratios):.3f}")
