@@ -112,11 +112,11 @@ def test_ascent_improves_on_repeated_assignment(m: int) -> None:
 
 
 def test_more_restarts_never_hurt() -> None:
-    """On hard instances (anchors nearly alike) the value does not fall as restarts are added, and mostly rises."""
+    """On hard instances (unrelated graphs, structure only) the value does not fall as restarts are added, and mostly rises."""
     risen = 0
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        problem = pair_terms(*(random_graph(rng, 200, 40, 5.0) for _ in range(2))).problem(10.0)
+        problem = pair_terms(*(random_graph(rng, 60, 60) for _ in range(2))).problem(np.inf)
         values = [ascend(problem, n_restarts=n, rng=np.random.default_rng(0)).value for n in (0, 4, 16)]
         assert values[0] <= values[1] <= values[2]
         risen += values[2] > values[0]
