@@ -112,7 +112,7 @@ def test_ascent_improves_on_repeated_assignment(m: int) -> None:
 
 
 def test_more_restarts_never_hurt() -> None:
-    """On hard instances (unrelated graphs, structure only) the value does not fall as restarts are added, and mostly rises."""
+    """On hard instances (unrelated graphs, structure only) more restarts never lower the value and mostly raise it."""
     risen = 0
     for seed in range(5):
         rng = np.random.default_rng(seed)
