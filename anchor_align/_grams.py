@@ -98,10 +98,11 @@ class GramMatrices:
         sizes = tuple(int(Z.shape[1]) for Z in checked)
         step = _block_rows(checked)
         matrix = np.zeros((sum(sizes), sum(sizes)))
+        products = _SparseProducts(checked) if any(map(is_sparse, checked)) else _DenseProducts(checked, step)
         # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
         with np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, n, step):
-                matrix += _block_products([_float_rows(Z, start, start + step) for Z in checked])
+                matrix += products.of_rows(start, min(start + step, n))
                 if callback is not None:
                     callback(min(start + step, n), n)
         if not np.isfinite(matrix).all():
@@ -190,21 +191,38 @@ def _block_rows(graphs: list[Graph]) -> int:
     return max(64, BLOCK_NUMBERS // total, total)
 
 
-def _float_rows(Z: Graph, start: int, stop: int) -> Graph:
-    """Rows of a graph as float64: integers would overflow and float32 would lose digits in long sums."""
-    return Z[start:stop].astype(np.float64, copy=False)
+class _DenseProducts:
+    """All products of a block of rows in one: the graphs' rows side by side, as float64, times themselves.
+
+    Integers would overflow, and float32 would lose digits in long sums.
+    """
+
+    def __init__(self, graphs: list[Graph], step: int) -> None:
+        self._graphs = graphs
+        self._edges = np.cumsum([0, *(Z.shape[1] for Z in graphs)])
+        self._side_by_side = np.empty((step, self._edges[-1]))
+
+    def of_rows(self, start: int, stop: int) -> FloatArray:
+        rows = self._side_by_side[: stop - start]
+        for Z, left, right in zip(self._graphs, self._edges, self._edges[1:], strict=False):
+            rows[:, left:right] = Z[start:stop]
+        return rows.T @ rows
 
 
-def _block_products(blocks: list[Graph]) -> FloatArray:
-    """All products of one block of rows: one matrix product for dense views, one per pair otherwise."""
-    if not any(is_sparse(block) for block in blocks):
-        side_by_side = np.concatenate(blocks, axis=1) if len(blocks) > 1 else blocks[0]
-        return np.asarray(side_by_side.T @ side_by_side)
-    edges = np.cumsum([0, *(block.shape[1] for block in blocks)])
-    products = np.empty((edges[-1], edges[-1]))
-    for u, v in itertools.combinations_with_replacement(range(len(blocks)), 2):
-        product = blocks[u].T @ blocks[v]
-        product = product.toarray() if is_sparse(product) else product
-        products[edges[u] : edges[u + 1], edges[v] : edges[v + 1]] = product
-        products[edges[v] : edges[v + 1], edges[u] : edges[u + 1]] = product.T
-    return products
+class _SparseProducts:
+    """Products of a block of rows, pair by pair of views, where some views are sparse."""
+
+    def __init__(self, graphs: list[Graph]) -> None:
+        self._graphs = graphs
+        self._edges = np.cumsum([0, *(Z.shape[1] for Z in graphs)])
+
+    def of_rows(self, start: int, stop: int) -> FloatArray:
+        blocks = [Z[start:stop].astype(np.float64, copy=False) for Z in self._graphs]
+        edges = self._edges
+        products = np.empty((edges[-1], edges[-1]))
+        for u, v in itertools.combinations_with_replacement(range(len(blocks)), 2):
+            product = blocks[u].T @ blocks[v]
+            product = product.toarray() if is_sparse(product) else product
+            products[edges[u] : edges[u + 1], edges[v] : edges[v + 1]] = product
+            products[edges[v] : edges[v + 1], edges[u] : edges[u + 1]] = product.T
+        return products
