@@ -27,7 +27,7 @@ SMALL = 32
 # From this size on a linear assignment costs more than the swaps: swaps go first.
 LARGE = 80
 # Up to this size every restart asked for is spent; beyond it fewer, as each costs about size cubed.
-ALL_RESTARTS = 100
+ALL_RESTARTS = 50
 # Relative distance from the bound above which agreement of the starts proves little.
 HARD_GAP = 3e-3
 

@@ -18,10 +18,10 @@ LAMS = (0.1, 1.0, 10.0, np.inf)
 NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 
 
-def best_time(run: Callable[[], Any], m: int) -> tuple[Any, float]:
-    """Result and shortest time of a few runs; large problems are run once."""
+def best_time(run: Callable[[], Any], repeats: int) -> tuple[Any, float]:
+    """Result and shortest time of a few runs."""
     seconds = []
-    for _ in range(5 if m <= 100 else 3 if m <= 200 else 1):
+    for _ in range(repeats):
         start = time.perf_counter()
         result = run()
         seconds.append(time.perf_counter() - start)
@@ -51,8 +51,8 @@ def _measure(instance: Any, lam: float) -> dict[str, Any]:
         # A new problem each time: what it caches is part of the cost.
         return solve_pair(instance.terms.problem(lam), method, NO_PAIRS, n_restarts=4, seed=0)
 
-    ascent, ascent_time = best_time(lambda: solve("ascent"), m)
-    fixed_point, fixed_point_time = best_time(lambda: solve("pfp"), m)
+    ascent, ascent_time = best_time(lambda: solve("ascent"), 5 if m <= 200 else 3)
+    fixed_point, fixed_point_time = best_time(lambda: solve("pfp"), 5 if m <= 200 else 1)
     problem = instance.terms.problem(lam)
     values = {"pfp": fixed_point.value}
     for name, solver in rivals(problem, structure_only=bool(np.isinf(lam))).items():
