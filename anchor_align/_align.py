@@ -58,13 +58,14 @@ def align(
         objective). "consensus" has no reference: starting from the best reference, every view is matched to the mean
         of all the others in turn until the total over all pairs of views no longer rises; view 0 then keeps its order.
     method : {"ascent", "pfp", "exact"}, default="ascent"
-        "ascent" is fast and nearly always optimal. "pfp" is the paper's projected fixed point, for comparison. "exact"
-        is proven optimal, for up to 10 anchors.
+        "ascent" is fast and nearly always optimal. "pfp" is the paper's projected fixed point, for comparison: its
+        result depends on the size of the raw graphs, whatever ``lam_scale`` is. "exact" is proven optimal, for up to
+        10 anchors.
     seeds : array-like of int of shape (n_seeds, n_views), optional
         Known correspondences: the anchors in one row, one per view, go together. With two views these are pairs
         ``(anchor of view 0, anchor of view 1)``. -1 says that a view's anchor is not known; the reference's must be.
     n_restarts : int, default=4
-        How hard the ascent tries where the match is not clear. More never makes the result worse.
+        How hard the ascent tries where the match is not clear.
     random_state : int, Generator, RandomState or None, default=0
         Seed of the ascent's random starts. None draws a new one.
     callback : callable, optional
@@ -134,15 +135,16 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
     upper_bound_ : ndarray of shape (n_views,)
         No permutation has a larger objective (none that respects the seeds).
     gap_ : ndarray of shape (n_views,)
-        ``upper_bound_ - objective_``; 0 means proven optimal.
+        ``upper_bound_ - objective_``; 0 means proven optimal, up to rounding.
     margins_ : ndarray of shape (n_views, n_anchors)
         For every aligned column, how much the objective falls at least when the anchor gets another partner and the
         two anchors concerned exchange theirs. Near 0: the anchor is ambiguous. Infinite: there is no other choice.
         Negative: a better partner exists ("pfp" only).
     n_iter_ : ndarray of shape (n_views,)
-        Iterations that led to the match (branches looked at, for "exact").
+        Iterations that led to the match; permutations or branches looked at, for "exact" and up to 6 anchors.
     history_ : list of tuple of float
-        Objective along these iterations. For "consensus", those of the view's last improvement.
+        Objective along the iterations. For "consensus", of the view's last improvement; a view that needed none keeps
+        the history of its match to the best reference.
 
     Examples
     --------
@@ -234,6 +236,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         seed = check_seed(self.random_state)
         check_callback(self.callback)
         grams = self._grams(Z_list)
+        grams.check_digits()
         reference = check_reference(self.reference, grams.n_views)
         seeds = check_seeds(self.seeds, grams.n_views, grams.sizes[0])
         scaled = ScaledGrams(grams, lam, self.lam_scale)

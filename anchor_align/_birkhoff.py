@@ -72,11 +72,12 @@ def project_birkhoff(Y: FloatArray, start: Projection | None = None) -> Projecti
             break
         du, dv = _newton_direction(shifted > 0.0, row_excess, column_excess, residual)
         slope = float(row_excess @ du + column_excess @ dv)
+        noise = 1e-14 * float(np.vdot(X, X) + np.abs(u).sum() + np.abs(v).sum())
         step = 1.0
         while True:
             shifted, X, value = _dual(Y, u + step * du, v + step * dv)
             # Rounding in theta hides the last decreases; they are small steps that need no guard.
-            if value <= theta + 1e-4 * step * slope + 1e-14 * abs(theta) or step < 1e-12:
+            if value <= theta + 1e-4 * step * slope + noise or step < 1e-12:
                 break
             step /= 2.0
         u, v, theta = u + step * du, v + step * dv, value

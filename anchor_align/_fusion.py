@@ -12,7 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ._types import FloatArray, Graph, GraphLike, IndexArray, is_sparse
-from ._validation import check_choice, check_graphs, raise_not_finite
+from ._validation import check_choice, check_finite, check_graphs
 from .errors import InputError, InputTypeError
 
 BLOCK_NUMBERS = 2**20
@@ -74,7 +74,8 @@ def fuse(
         fused = fuse_kind(graphs, permutations, shares, how)
         total = fused.sum(dtype=np.float64)
     if not np.isfinite(total) and not np.isfinite(fused.data if is_sparse(fused) else fused).all():
-        raise_not_finite(graphs)
+        check_finite(graphs)
+        raise InputError("The fused graph overflows; divide the graphs by a constant.")
     return fused
 
 

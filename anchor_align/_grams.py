@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._types import FloatArray, Graph, GraphLike, is_sparse
-from ._validation import check_count, check_graphs, raise_not_finite
+from ._validation import check_count, check_finite, check_graphs
 from .errors import InputError, InputTypeError
 
 # Numbers in one block of rows over all views: 4 MB as float64, so that a block stays in the cache while it is used.
@@ -106,13 +106,15 @@ class GramMatrices:
                 if callback is not None:
                     callback(min(start + step, n), n)
         if not np.isfinite(matrix).all():
-            raise_not_finite(checked)
+            check_finite(checked)
+            view = int(np.searchsorted(np.cumsum(sizes), np.argmin(np.isfinite(matrix.diagonal())), side="right"))
+            raise InputError(
+                f"View {view}'s values are too large: their products overflow. Divide the graphs by a constant."
+            )
         grams = cls(matrix, sizes, n)
-        for view in np.flatnonzero(grams.norms < SMALLEST_NORM):
+        for view in np.flatnonzero(grams.norms == 0).tolist():
             if checked[view].max() != 0 or checked[view].min() != 0:
-                raise InputError(
-                    f"View {view}'s values are too small: their products underflow. Multiply the graphs by a constant."
-                )
+                raise _too_small(view)
         return grams
 
     @classmethod
@@ -150,6 +152,11 @@ class GramMatrices:
         """Frobenius norm of every view's graph."""
         return np.sqrt([max(float(np.trace(self.structure(view))), 0.0) for view in range(self.n_views)])
 
+    def check_digits(self) -> None:
+        """Refuse graphs so small that their products have lost digits to underflow."""
+        for view in np.flatnonzero((self.norms > 0) & (self.norms < SMALLEST_NORM)).tolist():
+            raise _too_small(view)
+
     def cross(self, u: int, v: int) -> FloatArray:
         """K_uv = Z_u' Z_v, shape (anchors of u, anchors of v)."""
         return self.matrix[self._columns(u), self._columns(v)]
@@ -163,9 +170,18 @@ class GramMatrices:
         return slice(start, start + self.sizes[view])
 
 
+def _too_small(view: int) -> InputError:
+    return InputError(
+        f"View {view}'s values are too small: their products underflow. Multiply the graphs by a constant."
+    )
+
+
 def _check_gram_matrix(matrix: object, sizes: tuple[int, ...]) -> FloatArray:
     """Copy of a matrix that can be the Gram matrix of views with these numbers of anchors."""
-    values = np.array(matrix)
+    try:
+        values = np.array(matrix)
+    except ValueError as error:
+        raise InputError(f"The Gram matrix is not a rectangular array: {error}.") from error
     if values.dtype.kind not in "fiub":
         raise InputTypeError(f"The Gram matrix must be an array of real numbers, got {type(matrix).__name__}.")
     values = values.astype(np.float64, copy=False)

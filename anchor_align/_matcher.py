@@ -139,6 +139,10 @@ class Matcher:
         base = _first_largest(totals, candidates)
         star = self._star(base, matches)
         permutations, latest = list(star.permutations), list(star.matches)
+        as_they_come = [np.arange(self.scaled.n_anchors)] * self.scaled.n_views
+        allowed = all(len(set(row[row >= 0].tolist())) == 1 for row in self.seeds)
+        if allowed and self.scaled.total(as_they_come) > totals[base]:
+            permutations = as_they_come
         for sweep in range(1, MAX_SWEEPS + 1):
             changed = False
             # Two views are matched already; more are taken in an order that does not depend on how they are numbered.
@@ -161,8 +165,9 @@ class Matcher:
         # With the view in its present order the identity is what the solver must not fall below.
         present = problem.permute(identity, permutations[view])
         match = self._solve_pair(present, np.column_stack([known, known]))
-        worth_it = match.value > present.value(identity) + RELATIVE_TOLERANCE * problem.scale
-        return match if worth_it else None
+        # Both on the same footing: the solver works on rounded numbers.
+        gain = present.value(match.permutation) - present.value(identity)
+        return match if gain > RELATIVE_TOLERANCE * problem.scale else None
 
     def _possible_references(self) -> list[int]:
         possible = [v for v in range(self.scaled.n_views) if (self.seeds[:, v] >= 0).all()]

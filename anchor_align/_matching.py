@@ -155,9 +155,9 @@ class PairProblem:
     def permute(self, rows: IndexArray, columns: IndexArray) -> PairProblem:
         """Problem with both anchor sets renumbered."""
         return PairProblem(
-            self.K[np.ix_(rows, columns)],
-            self.A[np.ix_(rows, rows)],
-            self.B[np.ix_(columns, columns)],
+            self.K.take(rows, axis=0).take(columns, axis=1),
+            self.A.take(rows, axis=0).take(rows, axis=1),
+            self.B.take(columns, axis=0).take(columns, axis=1),
             self.constant,
             self.unit,
         )

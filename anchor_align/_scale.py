@@ -39,8 +39,8 @@ class PairTerms:
                 problem = PairProblem(self.K, lam * self.S1, self.S2, unit=self.unit)
         if not problem.scale < LARGEST_OBJECTIVE:
             raise InputError(
-                "The objective overflows; use a smaller lam (or infinity, for the structure term alone), "
-                "lam_scale='balanced', or graphs divided by a constant."
+                f"The objective overflows at lam = {lam:g}; use a smaller lam (or infinity, for the structure term "
+                "alone), lam_scale='balanced', or graphs divided by a constant."
             )
         return problem
 

@@ -16,7 +16,7 @@ from .errors import InputError, InputTypeError, unknown_name
 def check_graphs(graphs: Iterable[GraphLike], *, same_anchors: bool = True) -> list[Graph]:
     """Check a list of anchor graphs: each 2-D and numeric, all with the same samples and anchor count.
 
-    Values are not read here; :func:`raise_not_finite` names NaN and infinity once a result shows them.
+    Values are not read here; :func:`check_finite` names NaN and infinity once a result shows them.
     """
     if isinstance(graphs, (str, bytes)) or not isinstance(graphs, Iterable):
         raise InputTypeError(f"Expected a list of anchor graphs, one per view, got {type(graphs).__name__}.")
@@ -71,8 +71,8 @@ def _from_frame(frame: Any) -> np.ndarray:
     return Z
 
 
-def raise_not_finite(graphs: Sequence[Graph]) -> None:
-    """Name the first view with NaN or infinity, or say that the values are too large."""
+def check_finite(graphs: Sequence[Graph]) -> None:
+    """Name the first view with NaN or infinity."""
     for view, Z in enumerate(graphs):
         if is_sparse(Z):
             coo = Z.tocoo()
@@ -86,7 +86,6 @@ def raise_not_finite(graphs: Sequence[Graph]) -> None:
                 f"View {view} has NaN or infinity in {rows.size} of {Z.shape[0]} rows (first: row {rows[0]}); "
                 "anchor graphs must be finite."
             )
-    raise InputError("The graphs' values are too large: their products overflow. Divide the graphs by a constant.")
 
 
 def check_lam(lam: object) -> float:

@@ -25,7 +25,7 @@ def build_parser() -> argparse.ArgumentParser:
     demo = commands.add_parser(
         "demo",
         help="unaligned against aligned fusion on simulated two-view data",
-        description="Cluster the paper's simulated two-view data with unaligned and with aligned fusion.",
+        description="Cluster simulated two-view data, as in the paper, with unaligned and with aligned fusion.",
         epilog="example: anchor-align demo --repeats 5 --seed 100",
     )
     demo.add_argument("--repeats", type=_positive, default=20, metavar="N", help="draws of data and anchors [20]")

@@ -1,4 +1,4 @@
-"""Why anchors must be aligned: the paper's simulated data, two views, four anchors a view.
+"""Why anchors must be aligned: simulated data as in the paper's first experiment, two views, four anchors a view.
 
 Prints the clustering accuracy of unaligned and aligned fusion over twenty draws and writes a picture of one of them.
 

@@ -9,7 +9,6 @@ import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
-from anchor_align._grams import GramMatrices
 from anchor_align._matching import PairProblem
 from anchor_align._scale import PairTerms
 
@@ -86,8 +85,3 @@ def real_graphs(name: str, n_anchors: int, beta: float = 1.0, max_views: int = 3
 def sorted_columns(Z: FloatArray) -> FloatArray:
     """Columns in an order that does not depend on how they came."""
     return Z[:, np.lexsort(np.round(Z, 9))]
-
-
-def grams_of(graphs: list[FloatArray]) -> GramMatrices:
-    """Shorthand used by several tests."""
-    return GramMatrices.from_graphs(graphs)

@@ -32,7 +32,7 @@ def test_blocks_are_the_plain_products() -> None:
 def test_any_partition_of_the_rows_gives_the_same_alignment(seed: int, cuts: list[int]) -> None:
     """Sums of parts, in any order, describe the same samples."""
     rng = np.random.default_rng(seed)
-    graphs = related_graphs(rng, 60, 6, 3)
+    graphs = related_graphs(rng, 60, 9, 3)
     order = rng.permutation(60)
     parts = [[Z[rows] for Z in graphs] for rows in np.split(order, sorted(cuts))]
     whole = GramMatrices.from_graphs(graphs)
@@ -43,6 +43,15 @@ def test_any_partition_of_the_rows_gives_the_same_alignment(seed: int, cuts: lis
     np.testing.assert_allclose(GramMatrices.from_blocks(parts).matrix, whole.matrix)
     for P, Q in zip(align(whole), align(total), strict=True):
         np.testing.assert_array_equal(P, Q)
+
+
+def test_blocks_of_tiny_values_are_part_of_the_whole() -> None:
+    """What is too small alone is not too small beside other rows; alone it is refused once it is to be aligned."""
+    rows = np.array([[1.0, 0.5], [1e-150, 1e-150], [0.5, 1.0]])
+    total = GramMatrices.from_blocks([rows[i : i + 1]] * 2 for i in range(3))
+    np.testing.assert_allclose(total.matrix, GramMatrices.from_graphs([rows, rows]).matrix)
+    with pytest.raises(InputError, match="View 0's values are too small"):
+        align(GramMatrices.from_graphs([rows[1:2]] * 2))
 
 
 def test_many_small_blocks_give_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,6 +155,8 @@ def test_bad_construction_is_refused() -> None:
         GramMatrices(np.eye(4), (2, 2), -5)
     with pytest.raises(InputError, match="no block"):
         GramMatrices.from_blocks([])
+    with pytest.raises(InputError, match="not a rectangular array"):
+        GramMatrices([[1.0], [1.0, 2.0]], (2,), 5)  # type: ignore[arg-type]
     grams = GramMatrices.from_graphs([np.eye(3)])
     with pytest.raises(InputError, match=r"\(3,\) and \(2,\)"):
         grams + GramMatrices.from_graphs([np.eye(2)])

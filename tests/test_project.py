@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import re
 import subprocess
 import sys
@@ -100,10 +101,12 @@ def test_example_out_of_core(tmp_path: Path) -> None:
 
 
 def test_benchmarks_run(tmp_path: Path) -> None:
-    """The quick benchmark of the Gram matrices writes its numbers."""
+    """The quick benchmark writes its numbers; on the smallest problems no solver is better than the ascent."""
     script = str(ROOT / "tests" / "benchmarks" / "run.py")
-    run_script(script, "--quick", "--only", "grams", "--json", str(tmp_path / "out.json"), cwd=tmp_path)
-    assert '"float64"' in (tmp_path / "out.json").read_text()
+    run_script(script, "--quick", "--max-anchors", "10", "--json", str(tmp_path / "out.json"), cwd=tmp_path)
+    results = json.loads((tmp_path / "out.json").read_text())
+    assert results["matching"]["summary"]["lost"] == []
+    assert results["grams"]["time_ratio"]["float64"] > 0
 
 
 @pytest.mark.parametrize("name", ["LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci/run", ".github/workflows/ci.yml"])

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from strategies import pair_problems, pair_terms, random_graph, real_graphs, related_graphs
 
+from anchor_align import _exact
 from anchor_align._ascent import ascend
 from anchor_align._matching import Match, PairProblem, assign, gilmore_lawler
 from anchor_align._pfp import fixed_point
@@ -26,9 +27,23 @@ def solve(problem: PairProblem, method: str = "ascent", seed: int = 0) -> Match:
 @given(pair_problems(max_anchors=6))
 @settings(max_examples=60, deadline=None)
 def test_exact_equals_enumeration(problem: PairProblem) -> None:
-    """Branch and bound finds the value of the best of all permutations."""
+    """The value of the best of all permutations, evaluated one by one."""
     best = max(problem.value(np.array(p)) for p in itertools.permutations(range(problem.size)))
     assert solve(problem, "exact").value == pytest.approx(best, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("lam", [0.1, 1.0, 10.0, np.inf])
+def test_branch_and_bound_equals_enumeration(lam: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seven anchors, started from a bad permutation and branching down to the last two: all 5040 are no better."""
+    bad = Match(np.arange(7), -np.inf, 0, ())
+    monkeypatch.setattr(_exact, "ascend", lambda problem, **options: bad)
+    monkeypatch.setattr(_exact, "LEAF", 2)
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        problem = pair_terms(*(random_graph(rng, 50, 7) for _ in range(2))).problem(lam)
+        match = _exact.solve_exactly(problem, rng)
+        assert match.value == pytest.approx(_exact.enumerate_all(problem).value, rel=1e-9)
+        assert match.value == pytest.approx(problem.value(match.permutation), rel=1e-9)
 
 
 def test_exact_says_how_many_anchors_it_takes() -> None:
@@ -45,14 +60,16 @@ def test_ascent_equals_exact(lam: float, kind: Any) -> None:
     rng = np.random.default_rng(2)
     ratios = []
     for _ in range(200):
-        m = int(rng.integers(2, 9))
+        m = int(rng.integers(3, 9))
         if kind == "related":
             Z1, Z2 = related_graphs(rng, 60, m)
         else:
             concentration = 0.3 if kind == "unrelated" else 30.0
             Z1, Z2 = (random_graph(rng, 60, m, concentration) for _ in range(2))
         problem = pair_terms(Z1, Z2).problem(lam)
-        ratios.append(solve(problem).value / solve(problem, "exact").value)
+        # The ascent itself: few anchors would be enumerated otherwise.
+        found = ascend(problem, n_restarts=4, rng=np.random.default_rng(0)).value
+        ratios.append(found / solve(problem, "exact").value)
     assert np.mean(np.array(ratios) > 1 - 1e-9) >= 0.95
     assert min(ratios) >= 0.99
 

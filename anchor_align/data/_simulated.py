@@ -1,4 +1,4 @@
-"""The paper's simulated data: four clusters in the plane, seen in two views."""
+"""Simulated data as the paper describes them: four clusters in the plane, seen in two views."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .._validation import check_count, check_seed
 from ..errors import InputError
 from ._types import MultiViewData
 
-# Where the four clusters lie in each view. Neighbours in one view are not neighbours in the other.
+# Where the four clusters lie in each view.
 CENTRES = (
     ((0.55, 0.60), (-0.60, 0.55), (-0.55, -0.60), (0.60, -0.55)),
     ((0.00, 0.05), (0.00, 1.00), (0.85, -0.50), (-0.85, -0.50)),
@@ -21,7 +21,8 @@ SPREAD = 0.12
 def make_simulated(random_state: Any = 0, *, n_per_cluster: int = 50) -> MultiViewData:
     """Simulate two views of four Gaussian clusters in the plane, as in the paper's first experiment.
 
-    Each view alone shows all clusters; what is hard is only that the anchors of the two views come in different
+    The paper gives the design (four clusters of 50 points in two dimensions), not the numbers: centres and spread are
+    ours. Each view alone shows all clusters; what is hard is only that the anchors of the two views come in different
     orders.
 
     Parameters

@@ -42,12 +42,12 @@ class Instance:
     terms: PairTerms
 
 
-def instances(quick: bool) -> Iterator[Instance]:
+def instances(quick: bool, max_anchors: int) -> Iterator[Instance]:
     """All instances, smallest data first; ``quick`` uses scikit-learn's digits only."""
     for name, counts in (QUICK if quick else ANCHORS).items():
         views = _views(name)
         for m, beta in itertools.product(counts, BETAS):
-            if m > 200 and beta != BETAS[0]:
+            if m > max_anchors or (m > 200 and beta != BETAS[0]):
                 continue
             graphs = [fmvacc_graph(X, m, beta=beta, max_iter=20, random_state=v)[0] for v, X in enumerate(views)]
             scaled = ScaledGrams(GramMatrices.from_graphs(graphs), 1.0, "balanced")

@@ -78,6 +78,11 @@ def _pygmtools(name: str) -> Solver:
     return solve
 
 
+def missing() -> list[str]:
+    """Packages that are not installed: their solvers are left out."""
+    return [name for name in ("ot", "pygmtools") if not importlib.util.find_spec(name)]
+
+
 def rivals(problem: PairProblem, structure_only: bool) -> dict[str, Solver]:
     """Solvers that are installed and fit the problem's size."""
     found: dict[str, Solver] = {"frank-wolfe": frank_wolfe}
@@ -85,9 +90,10 @@ def rivals(problem: PairProblem, structure_only: bool) -> dict[str, Solver]:
         found["scipy faq"] = scipy_faq
         if problem.size <= TWO_OPT_LIMIT:
             found["scipy 2opt"] = scipy_2opt
-    if importlib.util.find_spec("ot"):
+    absent = missing()
+    if "ot" not in absent:
         found["POT fgw"] = pot_fused_gw
-    if importlib.util.find_spec("pygmtools") and problem.size <= AFFINITY_LIMIT:
+    if "pygmtools" not in absent and problem.size <= AFFINITY_LIMIT:
         found["pygm ipfp"] = _pygmtools("ipfp")
         found["pygm rrwm"] = _pygmtools("rrwm")
     return found
