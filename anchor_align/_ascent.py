@@ -10,7 +10,8 @@ when it raises the objective:
 Starts: the gradient at the uniform matrix (the centre of all permutations) and the assignment behind the Gilmore-Lawler
 bound; for few anchors also the feature term alone and random ones. Where the starts disagree or the bound is far, the
 problem is hard: then the feature term's assignment is climbed from too, and the best answer is shaken and climbed
-again a few times. The result is never below any start, nor below the feature term's assignment.
+again a few times. The result is never below any start, nor below the feature term's assignment. That it is not below
+the fixed point's either is measured by the benchmarks, not guaranteed: a guarantee would cost running that too.
 """
 
 from __future__ import annotations
