@@ -8,10 +8,11 @@ when it raises the objective:
   swap the other candidates are checked again in O(m).
 
 Starts: the gradient at the uniform matrix (the centre of all permutations) and the assignment behind the Gilmore-Lawler
-bound; for few anchors also the feature term alone and random ones. Where the starts disagree or the bound is far, the
-problem is hard: then the feature term's assignment is climbed from too, and the best answer is shaken and climbed
-again a few times. The result is never below any start, nor below the feature term's assignment. That it is not below
-the fixed point's either is measured by the benchmarks, not guaranteed: a guarantee would cost running that too.
+bound; for few anchors also the feature term alone and random ones; else the feature term where the first two disagree.
+Where the bound is far the problem is hard: then the best answer is shaken and climbed again a few times.
+
+The result is never below any start, nor below the feature term's assignment. That it is not below the fixed point's
+either is measured by the benchmarks, not guaranteed: a guarantee would cost running that too.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ SMALL = 32
 LARGE = 80
 # Up to this size every restart asked for is spent; beyond it fewer, as each costs about size cubed.
 ALL_RESTARTS = 50
-# Relative distance from the bound above which agreement of the starts proves little.
+# Relative distance from the bound above which a problem is hard.
 HARD_GAP = 3e-3
 
 
@@ -63,8 +64,10 @@ def ascend(
         search.climb(feature)
         for _ in range(min(8, 160 // reduced.size)):
             search.climb(rng.permutation(reduced.size))
-    if not search.proven(bound) and (search.disagreed or not search.proven(bound, HARD_GAP)):
+    hard = not search.proven(bound, HARD_GAP)
+    if hard or (search.disagreed and not search.proven(bound)):
         search.climb(feature)
+    if hard:
         for _ in range(_restarts(n_restarts, reduced.size)):
             search.climb(_shake(search.best.permutation, rng))
     for candidate in (feature, *candidates):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import FloatArray, seeds
 
@@ -39,7 +39,6 @@ def alternate(Y: FloatArray, rounds: int, *, correction: bool) -> FloatArray:
     st.sampled_from([1e-6, 1.0, 30.0, 1e6]),
     st.sampled_from(["normal", "ties", "rank one"]),
 )
-@settings(deadline=None)
 def test_projection_is_doubly_stochastic(seed: int, m: int, scale: float, kind: Any) -> None:
     """Entries are not negative; rows and columns sum to one, up to rounding of the input's size, in few steps."""
     projection = project_birkhoff(matrices(seed, m, scale, kind))
@@ -51,7 +50,6 @@ def test_projection_is_doubly_stochastic(seed: int, m: int, scale: float, kind: 
 
 
 @given(seeds, st.integers(1, 15), st.sampled_from([1e-3, 1.0, 30.0]))
-@settings(deadline=None)
 def test_projection_is_the_nearest_point(seed: int, m: int, scale: float) -> None:
     """<Y - X, W - X> <= 0 for every doubly stochastic W: the best W is a permutation, found by assignment."""
     from scipy.optimize import linear_sum_assignment

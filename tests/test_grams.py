@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from strategies import planted_graphs, random_graph, related_graphs, seeds
 
@@ -28,7 +28,6 @@ def test_blocks_are_the_plain_products() -> None:
 
 
 @given(seeds, st.lists(st.integers(1, 59), max_size=4, unique=True))
-@settings(deadline=None)
 def test_any_partition_of_the_rows_gives_the_same_alignment(seed: int, cuts: list[int]) -> None:
     """Sums of parts, in any order, describe the same samples."""
     rng = np.random.default_rng(seed)

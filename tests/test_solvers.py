@@ -25,7 +25,7 @@ def solve(problem: PairProblem, method: str = "ascent", seed: int = 0) -> Match:
 
 
 @given(pair_problems(max_anchors=6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_exact_equals_enumeration(problem: PairProblem) -> None:
     """The value of the best of all permutations, evaluated one by one."""
     best = max(problem.value(np.array(p)) for p in itertools.permutations(range(problem.size)))
@@ -75,7 +75,6 @@ def test_ascent_equals_exact(lam: float, kind: Any) -> None:
 
 
 @given(pair_problems(max_anchors=12))
-@settings(deadline=None)
 def test_ascent_is_never_below_its_starts_the_identity_or_the_fixed_point(problem: PairProblem) -> None:
     """The result is at least as good as everything it could have been started from."""
     value = solve(problem).value
@@ -108,7 +107,6 @@ def test_ascent_is_not_below_the_fixed_point_on_real_graphs(name: str, beta: flo
 
 
 @given(pair_problems(max_anchors=12))
-@settings(deadline=None)
 def test_objective_never_decreases_along_the_ascent(problem: PairProblem) -> None:
     """The history is monotone and ends at the result's value."""
     match = solve(problem)
@@ -141,7 +139,6 @@ def test_more_restarts_never_hurt() -> None:
 
 
 @given(pair_problems(max_anchors=8))
-@settings(deadline=None)
 def test_feature_term_alone_is_solved_exactly(problem: PairProblem) -> None:
     """Without a structure term every method returns the linear assignment's value."""
     linear = PairProblem(problem.K, np.zeros_like(problem.A), problem.B)
