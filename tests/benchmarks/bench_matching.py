@@ -51,8 +51,8 @@ def _measure(instance: Any, lam: float) -> dict[str, Any]:
         # A new problem each time: what it caches is part of the cost.
         return solve_pair(instance.terms.problem(lam), method, NO_PAIRS, n_restarts=4, seed=0)
 
-    ascent, ascent_time = best_time(lambda: solve("ascent"), 5 if m <= 200 else 3)
-    fixed_point, fixed_point_time = best_time(lambda: solve("pfp"), 5 if m <= 200 else 1)
+    ascent, ascent_time = best_time(lambda: solve("ascent"), 3)
+    fixed_point, fixed_point_time = best_time(lambda: solve("pfp"), 3 if m <= 200 else 1)
     problem = instance.terms.problem(lam)
     values = {"pfp": fixed_point.value}
     for name, solver in rivals(problem, structure_only=bool(np.isinf(lam))).items():
