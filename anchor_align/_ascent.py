@@ -30,8 +30,9 @@ SMALL = 32
 LARGE = 80
 # Up to this size every restart asked for is spent; beyond it fewer, as each costs about size cubed.
 ALL_RESTARTS = 50
-# Relative distance from the bound above which a problem is hard.
+# Relative distance from the bound above which a problem is hard; up to the second, half the restarts do.
 HARD_GAP = 3e-3
+VERY_HARD_GAP = 2e-2
 
 
 def ascend(
@@ -68,7 +69,8 @@ def ascend(
     if hard or (search.disagreed and not search.proven(bound)):
         search.climb(feature)
     if hard:
-        for _ in range(_restarts(n_restarts, reduced.size)):
+        share = 1.0 if not search.proven(bound, VERY_HARD_GAP) else 0.5
+        for _ in range(_restarts(share * n_restarts, reduced.size)):
             search.climb(_shake(search.best.permutation, rng))
     for candidate in (feature, *candidates):
         if problem.value(candidate) > search.best.value + reduced.tolerance:
@@ -76,8 +78,8 @@ def ascend(
     return search.best
 
 
-def _restarts(n_restarts: int, size: int) -> int:
-    return min(n_restarts, math.ceil(n_restarts * ALL_RESTARTS / size))
+def _restarts(wanted: float, size: int) -> int:
+    return math.ceil(min(wanted, wanted * ALL_RESTARTS / size))
 
 
 def _shake(p: IndexArray, rng: np.random.Generator) -> IndexArray:
