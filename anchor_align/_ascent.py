@@ -69,7 +69,8 @@ def ascend(
     if hard or (search.disagreed and not search.proven(bound)):
         search.climb(feature)
     if hard:
-        share = 1.0 if not search.proven(bound, VERY_HARD_GAP) else 0.5
+        # Without a feature term there is one start less, and less to go by.
+        share = 0.5 if problem.K.any() and search.proven(bound, VERY_HARD_GAP) else 1.0
         for _ in range(_restarts(share * n_restarts, reduced.size)):
             search.climb(_shake(search.best.permutation, rng))
     for candidate in (feature, *candidates):
