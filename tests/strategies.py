@@ -1,14 +1,17 @@
-"""Graphs for the tests: planted ones with a known answer, and Hypothesis strategies."""
+"""Graphs for the tests: planted ones with a known answer, Hypothesis strategies, and what several tests check."""
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
+from anchor_align import align, fuse
 from anchor_align._matching import PairProblem
 from anchor_align._scale import PairTerms
 
@@ -85,3 +88,24 @@ def real_graphs(name: str, n_anchors: int, beta: float = 1.0, max_views: int = 3
 def sorted_columns(Z: FloatArray) -> FloatArray:
     """Columns in an order that does not depend on how they came."""
     return Z[:, np.lexsort(np.round(Z, 9))]
+
+
+REFERENCES = (0, "auto", "consensus")
+
+
+def assert_permutations(matrices: list[FloatArray], m: int) -> None:
+    for P in matrices:
+        assert P.shape == (m, m)
+        assert set(np.unique(P)) <= {0.0, 1.0}
+        assert (P.sum(axis=0) == 1).all()
+        assert (P.sum(axis=1) == 1).all()
+
+
+def fused_of(graphs: Any, **options: Any) -> FloatArray:
+    return np.asarray(fuse(graphs, align(graphs, **options)))
+
+
+def total_objective(graphs: list[FloatArray], matrices: list[FloatArray], lam: float) -> float:
+    aligned = [Z @ P for Z, P in zip(graphs, matrices, strict=True)]
+    identity = np.arange(aligned[0].shape[1])
+    return sum(pair_terms(A, B).problem(lam).value(identity) for A, B in itertools.combinations(aligned, 2))

@@ -1,56 +1,27 @@
-"""align and AnchorAligner: planted structure, equivariance, references, seeds, kinds of input."""
+"""align: planted structure, equivariance, what is reported of a match."""
 
 from __future__ import annotations
 
-import itertools
-import pickle
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
-import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from strategies import (
-    FloatArray,
+    REFERENCES,
+    assert_permutations,
+    fused_of,
     lams,
     pair_terms,
     planted_graphs,
     random_graph,
-    real_graphs,
     related_graphs,
     seeds,
     sorted_columns,
 )
 
-from anchor_align import AnchorAligner, GramMatrices, InputError, Progress, align, fuse
-
-REFERENCES = (0, "auto", "consensus")
-
-
-def assert_permutations(matrices: list[FloatArray], m: int) -> None:
-    for P in matrices:
-        assert P.shape == (m, m)
-        assert set(np.unique(P)) <= {0.0, 1.0}
-        assert (P.sum(axis=0) == 1).all()
-        assert (P.sum(axis=1) == 1).all()
-
-
-def fused_of(graphs: Any, **options: Any) -> FloatArray:
-    return np.asarray(fuse(graphs, align(graphs, **options)))
-
-
-def total_objective(graphs: list[FloatArray], matrices: list[FloatArray], lam: float) -> float:
-    aligned = [Z @ P for Z, P in zip(graphs, matrices, strict=True)]
-    identity = np.arange(aligned[0].shape[1])
-    return sum(pair_terms(A, B).problem(lam).value(identity) for A, B in itertools.combinations(aligned, 2))
-
-
-# ---------------------------------------------------------------- planted structure
+from anchor_align import AnchorAligner, align
 
 
 @pytest.mark.parametrize("m", [1, 2, 3, 7, 20, 60, 200])
@@ -109,9 +80,6 @@ def test_dozens_of_views() -> None:
     for reference in REFERENCES:
         aligned = AnchorAligner(reference=reference).fit_transform(graphs)
         assert max(np.abs(Z - aligned[0]).max() for Z in aligned) < 0.2
-
-
-# ---------------------------------------------------------------- equivariance
 
 
 @given(seeds, st.integers(2, 10), st.sampled_from(REFERENCES), st.sampled_from([0.1, 1.0, 10.0]))
@@ -173,9 +141,6 @@ def test_order_of_the_views_does_not_matter(reference: int | str) -> None:
     for _ in range(4):
         mixed = [graphs[v] for v in rng.permutation(5)]
         np.testing.assert_allclose(sorted_columns(fused_of(mixed, reference=reference)), expected, atol=1e-12)
-
-
-# ---------------------------------------------------------------- objective, bound, margins
 
 
 @given(seeds, st.integers(1, 8), lams, st.sampled_from(REFERENCES))
@@ -280,270 +245,3 @@ def test_methods_rank_as_promised() -> None:
     )
     assert (exact >= ascent - 1e-12).all()
     assert (ascent >= pfp - 1e-12).all()
-
-
-# ---------------------------------------------------------------- reference and consensus
-
-
-def test_auto_gives_what_its_reference_gives() -> None:
-    """Naming the view that "auto" chose changes nothing; scores count at any size of the graphs."""
-    for seed in range(60):
-        rng = np.random.default_rng(seed)
-        graphs = [rng.random((20, 6)) for _ in range(3)]
-        auto = AnchorAligner(np.inf).fit(graphs)
-        named = AnchorAligner(np.inf, reference=int(auto.reference_ or 0)).fit(graphs)
-        np.testing.assert_array_equal(auto.objective_, named.objective_)
-    base = random_graph(rng, 60, 6)
-    for factor in (1.0, 1e-7):
-        views = [factor * Z for Z in (0.1 * base, base, base)]
-        assert AnchorAligner(0, lam_scale="paper").fit(views).reference_ == 1
-
-
-def test_auto_takes_the_view_that_all_others_match_best() -> None:
-    """A useless first view is not chosen, and aligning to it would be worse."""
-    rng = np.random.default_rng(11)
-    graphs, _ = planted_graphs(rng, 120, 6, 3, noise=0.3)
-    graphs.insert(0, random_graph(rng, 120, 6))
-    aligner = AnchorAligner().fit(graphs)
-    assert aligner.reference_ not in (0, None)
-    by_view = [AnchorAligner(reference=v).fit(graphs) for v in range(4)]
-    totals = [a.objective_.sum() for a in by_view]
-    assert totals[aligner.reference_] == pytest.approx(max(totals))
-
-
-@given(seeds, st.integers(2, 8), st.integers(2, 6), st.sampled_from([0.0, 0.1, 1.0, np.inf]))
-@settings(max_examples=40)
-def test_consensus_is_never_below_the_best_star(seed: int, m: int, n_views: int, lam: float) -> None:
-    """Total objective over all pairs of views, against every choice of a reference."""
-    graphs = related_graphs(np.random.default_rng(seed), 60, m, n_views)
-    consensus = total_objective(graphs, align(graphs, lam, reference="consensus"), lam)
-    for reference in range(n_views):
-        assert consensus >= total_objective(graphs, align(graphs, lam, reference=reference), lam) - 1e-9
-
-
-@pytest.mark.parametrize("factor", [1.0, 1e3, 1e6])
-def test_consensus_ends_when_nothing_changes(factor: float) -> None:
-    """Also where one anchor outweighs the others: rounding is no improvement."""
-    for seed in range(6):
-        graphs = [np.random.default_rng([seed, view]).random((60, 10)) for view in range(3)]
-        for Z in graphs:
-            Z[:, 0] *= factor
-        calls: list[Progress] = []
-        align(graphs, reference="consensus", callback=calls.append)
-        assert sum(c.stage == "consensus" for c in calls) <= 10
-
-
-def test_consensus_is_never_below_the_order_as_it_comes() -> None:
-    """Views handed over in the joint optimum stay there, where no reference leads to it."""
-    for seed in range(40):
-        graphs = related_graphs(np.random.default_rng(seed), 40, 3, 4)
-        best, best_total = graphs, -np.inf
-        for orders in itertools.product(itertools.permutations(range(3)), repeat=3):
-            arranged = [graphs[0], *(Z[:, list(order)] for Z, order in zip(graphs[1:], orders, strict=True))]
-            total = total_objective(arranged, [np.eye(3)] * 4, 1.0)
-            if total > best_total:
-                best, best_total = arranged, total
-        found = align(best, 1.0, reference="consensus")
-        assert total_objective(best, found, 1.0) >= best_total - 1e-9
-
-
-# ---------------------------------------------------------------- seeds
-
-
-@pytest.mark.parametrize("reference", REFERENCES)
-@pytest.mark.parametrize("method", ["ascent", "pfp", "exact"])
-def test_seeds_are_kept(reference: int | str, method: str) -> None:
-    """Anchors of one row end in the same column, against the data if need be; unknown ones are matched."""
-    rng = np.random.default_rng(12)
-    graphs, _ = planted_graphs(rng, 100, 6, 3)
-    table = np.array([[0, 3, 5], [4, 0, -1], [1, 1, 1]])
-    aligner = AnchorAligner(0.5, reference=reference, method=method, seeds=table).fit(graphs)
-    positions = [np.argsort(p) for p in aligner.permutations_]
-    for row in table:
-        columns = {int(positions[view][anchor]) for view, anchor in enumerate(row) if anchor >= 0}
-        assert len(columns) == 1
-    assert (aligner.upper_bound_ >= aligner.objective_).all()
-    fixed = np.isinf(aligner.margins_)
-    assert fixed.sum(axis=1).tolist() == [3, 3, 2]
-
-
-def test_true_seeds_recover_the_rest_from_structure_alone() -> None:
-    """The paper's link to partially aligned samples: structure term only, some correspondences known."""
-    graphs, (p0, p1) = planted_graphs(np.random.default_rng(13), 300, 40, noise=0.05)
-    pairs = np.column_stack([p0, p1])[:10]
-    found = align(graphs, np.inf, reference=0, seeds=pairs)[1].argmax(axis=0)
-    np.testing.assert_array_equal(found, p1[np.argsort(p0)])
-
-
-def test_exact_with_seeds_needs_only_the_pairs_of_the_reference() -> None:
-    """Twelve anchors, two or three of them known: view 0 is the only possible reference, nine or ten are free."""
-    graphs, _ = planted_graphs(np.random.default_rng(15), 100, 12, 3)
-    table = [[0, 0, 0], [1, -1, 1], [2, 2, -1]]
-    for reference in REFERENCES:
-        aligner = AnchorAligner(reference=reference, method="exact", seeds=table).fit(graphs)
-        assert aligner.reference_ in (0, None)
-
-
-def test_seeds_may_fix_everything() -> None:
-    """Then nothing is left to search, and the bound is the objective."""
-    graphs = related_graphs(np.random.default_rng(14), 50, 5)
-    pairs = [(0, 2), (1, 0), (2, 1), (3, 4), (4, 3)]
-    aligner = AnchorAligner(1.0, reference=0, seeds=pairs).fit(graphs)
-    np.testing.assert_array_equal(aligner.permutations_[1], [2, 0, 1, 4, 3])
-    assert aligner.gap_[1] == 0
-    assert np.isinf(aligner.margins_).all()
-
-
-# ---------------------------------------------------------------- kinds of input
-
-
-def kinds_of(Z: FloatArray, path: Path) -> dict[str, object]:
-    np.save(path, Z)
-    return {
-        "float64": Z,
-        "fortran": np.asfortranarray(Z),
-        "strided": np.repeat(Z, 2, axis=1)[:, ::2],
-        "reversed": np.ascontiguousarray(Z[::-1])[::-1],
-        "big-endian": Z.astype(">f8"),
-        "lists": Z.tolist(),
-        "memmap": np.load(path, mmap_mode="r"),
-        "DataFrame": pd.DataFrame(Z, columns=[f"anchor {j}" for j in range(Z.shape[1])]),
-        "nullable DataFrame": pd.DataFrame(Z).astype("Float64"),
-        "csr_array": sp.csr_array(Z),
-        "csc_array": sp.csc_array(Z),
-        "csr_matrix": sp.csr_matrix(Z),
-        "csc_matrix": sp.csc_matrix(Z),
-        "coo_array": sp.coo_array(Z),
-    }
-
-
-def test_every_kind_of_input_gives_the_same_result(tmp_path: Path) -> None:
-    """Arrays of any layout, memmaps, DataFrames and sparse formats, alone and mixed."""
-    graphs = [np.where(Z > 0.05, Z, 0) for Z in related_graphs(np.random.default_rng(15), 80, 7)]
-    expected = align(graphs)
-    first, second = (kinds_of(Z, tmp_path / f"{view}.npy") for view, Z in enumerate(graphs))
-    for name in first:
-        for Z_list in ([first[name], second[name]], [graphs[0], second[name]]):
-            for P, Q in zip(align(Z_list), expected, strict=True):
-                np.testing.assert_array_equal(P, Q, err_msg=name)
-            fused = fuse(Z_list, expected)
-            fused = fused if isinstance(fused, np.ndarray) else fused.toarray()
-            np.testing.assert_allclose(fused, fuse(graphs, expected), err_msg=name)
-
-
-def test_float32_and_integers_agree_with_float64() -> None:
-    """float32 gives the same permutation and nearly the same numbers; counts are taken as they are."""
-    graphs = related_graphs(np.random.default_rng(16), 100, 8)
-    counts = [np.round(100 * Z).astype(np.uint8) for Z in graphs]
-    for kind in ([Z.astype(np.float32) for Z in graphs], counts):
-        a = AnchorAligner(reference=0).fit(kind)
-        b = AnchorAligner(reference=0).fit([Z.astype(np.float64) for Z in kind])
-        np.testing.assert_array_equal(a.permutations_[1], b.permutations_[1])
-        np.testing.assert_allclose(a.objective_, b.objective_, rtol=1e-6)
-    single = AnchorAligner(reference=0).fit([Z.astype(np.float32) for Z in graphs])
-    np.testing.assert_allclose(single.objective_, AnchorAligner(reference=0).fit(graphs).objective_, rtol=1e-5)
-
-
-def test_inputs_are_not_modified(tmp_path: Path) -> None:
-    """Graphs, seeds and Gram matrices are the same before and after every call."""
-    graphs = related_graphs(np.random.default_rng(17), 40, 9)
-    table = np.array([[0, 1]])
-    mixed = [graphs[0], sp.csc_matrix(graphs[1])]
-    grams = GramMatrices.from_graphs(graphs)
-    before = pickle.dumps((graphs, table, mixed, grams.matrix.copy()))
-    for reference in REFERENCES:
-        for method in ("ascent", "pfp", "exact"):
-            AnchorAligner(reference=reference, seeds=table, method=method).fit(graphs).transform(mixed)
-        fuse(mixed, align(grams, reference=reference))
-    assert pickle.dumps((graphs, table, mixed, grams.matrix.copy())) == before
-
-
-def test_same_seed_same_result_for_any_number_of_threads() -> None:
-    """BLAS threads change the last bits of sums, not the answer."""
-    from threadpoolctl import threadpool_limits
-
-    rng = np.random.default_rng(18)
-    graphs = [random_graph(rng, 400, 40, 20.0) for _ in range(3)]
-    results = []
-    for threads in (1, 2, 2):
-        with threadpool_limits(threads):
-            results.append(align(graphs, 10.0, random_state=7))
-    for P, Q, R in zip(*results, strict=True):
-        np.testing.assert_array_equal(P, Q)
-        np.testing.assert_array_equal(Q, R)
-
-
-@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
-def test_random_state_may_be_a_generator(make: Any) -> None:
-    """Generators in the same state give the same result; other seeds may give another on a hard problem; None works."""
-    rng = np.random.default_rng(19)
-    graphs = [random_graph(rng, 70, 70) for _ in range(2)]
-    found = [align(graphs, np.inf, random_state=make(seed))[1] for seed in (3, 3, *range(10, 20))]
-    np.testing.assert_array_equal(found[0], found[1])
-    assert any((found[0] != P).any() for P in found[2:])
-    assert_permutations(align(graphs, np.inf, random_state=None), 70)
-
-
-# ---------------------------------------------------------------- estimator and callback
-
-
-def test_estimator_conventions() -> None:
-    """clone, get_params, pickling; transform before fit says so; transform checks what it gets."""
-    graphs = related_graphs(np.random.default_rng(20), 50, 5)
-    aligner = AnchorAligner(0.3, reference="consensus", random_state=4)
-    assert clone(aligner).get_params() == aligner.get_params()
-    assert "reference='consensus'" in repr(aligner)
-    with pytest.raises(NotFittedError):
-        aligner.transform(graphs)
-    fitted = pickle.loads(pickle.dumps(aligner.fit(graphs)))
-    for Z, A, P, p in zip(graphs, fitted.transform(graphs), fitted.matrices_, fitted.permutations_, strict=True):
-        np.testing.assert_array_equal(A, Z @ P)
-        np.testing.assert_array_equal(A, Z[:, p])
-    with pytest.raises(InputError, match=r"Got 1 views; the aligner was fitted on 2"):
-        fitted.transform(graphs[:1])
-    with pytest.raises(InputError, match=r"have 3 anchors; the aligner was fitted on 5"):
-        fitted.transform([Z[:, :3] for Z in graphs])
-
-
-def test_transform_keeps_sparse_graphs_sparse() -> None:
-    """And works on samples that were not fitted."""
-    graphs = related_graphs(np.random.default_rng(21), 50, 5)
-    aligner = AnchorAligner().fit(graphs)
-    aligned = aligner.transform([sp.csr_array(Z[:7]) for Z in graphs])
-    for A, Z, P in zip(aligned, graphs, aligner.matrices_, strict=True):
-        assert isinstance(A, sp.csr_array)
-        np.testing.assert_allclose(A.toarray(), Z[:7] @ P)
-
-
-def test_callback_is_told_honestly() -> None:
-    """Every stage counts up to its total; the consensus' objective never falls."""
-    graphs = related_graphs(np.random.default_rng(22), 60, 9, 4)
-    calls: list[Progress] = []
-    align(graphs, reference="consensus", callback=calls.append)
-    stages = {stage: [c for c in calls if c.stage == stage] for stage in ("grams", "match", "consensus")}
-    assert (stages["grams"][-1].done, stages["grams"][-1].total) == (60, 60)
-    assert [c.done for c in stages["match"]] == list(range(1, 7))
-    assert {c.total for c in stages["match"]} == {6}
-    totals = [float(c.objective or np.nan) for c in stages["consensus"]]
-    assert all(later >= earlier for earlier, later in itertools.pairwise(totals))
-
-
-def test_callback_can_stop_the_work() -> None:
-    """What the callback raises reaches the caller."""
-
-    def stop(progress: Progress) -> None:
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        align([np.eye(3), np.eye(3)], callback=stop)
-
-
-@pytest.mark.parametrize("name", ["UCI-Digit_3v", "3-Sources"])
-def test_alignment_on_real_graphs_is_close_to_the_bound(name: str) -> None:
-    """FMVACC graphs of real data: a match within 1 % of the bound, better than taking columns as they come."""
-    graphs = real_graphs(name, 12)
-    aligner = AnchorAligner(reference=0).fit(graphs)
-    assert (aligner.gap_ <= 0.01 * aligner.upper_bound_).all()
-    as_they_come = [pair_terms(graphs[0], Z).problem(0.1).value(np.arange(12)) for Z in graphs]
-    assert (aligner.objective_ >= np.array(as_they_come) - 1e-12).all()
-    assert aligner.objective_[1:].mean() > 1.2 * np.mean(as_they_come[1:])
