@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from . import __version__
 from .errors import AnchorAlignError
@@ -28,8 +28,10 @@ def build_parser() -> argparse.ArgumentParser:
         description="Cluster simulated two-view data, as in the paper, with unaligned and with aligned fusion.",
         epilog="example: anchor-align demo --repeats 5 --seed 100",
     )
-    demo.add_argument("--repeats", type=_positive, default=20, metavar="N", help="draws of data and anchors [20]")
-    demo.add_argument("--seed", type=_not_negative, default=0, metavar="S", help="seed of the first draw [0]")
+    demo.add_argument(
+        "--repeats", type=_whole_number(1), default=20, metavar="N", help="draws of data and anchors [20]"
+    )
+    demo.add_argument("--seed", type=_whole_number(0), default=0, metavar="S", help="seed of the first draw [0]")
     demo.set_defaults(run=_demo)
     return parser
 
@@ -65,18 +67,14 @@ def _demo(arguments: argparse.Namespace) -> None:
     print(f"the matches found are within {100 * gap:.2f} % of the best possible objective")
 
 
-def _positive(text: str) -> int:
-    value = _not_negative(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 1, got {text}")
-    return value
+def _whole_number(least: int) -> Callable[[str], int]:
+    def convert(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least:
+            raise argparse.ArgumentTypeError(f"expected a whole number >= {least}, got {text!r}")
+        return value
 
-
-def _not_negative(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"expected a whole number >= 0, got {text!r}")
-    return value
+    return convert
