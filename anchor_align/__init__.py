@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from ._fusion import fuse
     from ._grams import GramMatrices
     from ._matcher import Progress
-    from .errors import AnchorAlignError, InputError, InputTypeError, UnknownNameError
+    from ._simplex import project_rows_on_simplex, simplex_least_squares
+    from .adapter import Adapter, AnchorGraphs, FunctionAdapter, view_seeds
+    from .errors import AdapterError, AnchorAlignError, InputError, InputTypeError, PluginError, UnknownNameError
+    from .estimator import AlignedClusterer
+    from .hookspecs import hookimpl
+    from .plugins import get_adapter, list_adapters, load_plugins
 
 __version__ = "0.1.0"
 
@@ -25,22 +30,48 @@ _HOMES = {
     "align": "_align",
     "fuse": "_fusion",
     "GramMatrices": "_grams",
+    "project_rows_on_simplex": "_simplex",
+    "simplex_least_squares": "_simplex",
+    "Adapter": "adapter",
+    "AnchorGraphs": "adapter",
+    "FunctionAdapter": "adapter",
+    "view_seeds": "adapter",
+    "AlignedClusterer": "estimator",
+    "get_adapter": "plugins",
+    "hookimpl": "hookspecs",
+    "list_adapters": "plugins",
+    "load_plugins": "plugins",
+    "AdapterError": "errors",
     "AnchorAlignError": "errors",
     "InputError": "errors",
     "InputTypeError": "errors",
+    "PluginError": "errors",
     "UnknownNameError": "errors",
 }
 
 __all__ = [
+    "Adapter",
+    "AdapterError",
+    "AlignedClusterer",
     "AnchorAlignError",
     "AnchorAligner",
+    "AnchorGraphs",
+    "FunctionAdapter",
     "GramMatrices",
     "InputError",
     "InputTypeError",
+    "PluginError",
     "Progress",
     "UnknownNameError",
     "align",
     "fuse",
+    "get_adapter",
+    "hookimpl",
+    "list_adapters",
+    "load_plugins",
+    "project_rows_on_simplex",
+    "simplex_least_squares",
+    "view_seeds",
 ]
 
 

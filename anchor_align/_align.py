@@ -18,13 +18,13 @@ from ._types import FloatArray, GraphLike
 from ._validation import (
     check_callback,
     check_choice,
-    check_count,
     check_graphs,
     check_lam,
     check_reference,
     check_seed,
     check_seeds,
 )
+from .checks import check_whole_number
 from .errors import InputError
 
 
@@ -232,7 +232,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         lam = check_lam(self.lam)
         check_choice("lam_scale", self.lam_scale, LAM_SCALES)
         check_choice("method", self.method, METHODS)
-        n_restarts = check_count("n_restarts", self.n_restarts)
+        n_restarts = check_whole_number("n_restarts", self.n_restarts)
         seed = check_seed(self.random_state)
         check_callback(self.callback)
         grams = self._grams(Z_list)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._types import FloatArray, Graph, GraphLike, is_sparse
-from ._validation import check_count, check_finite, check_graphs
+from ._validation import check_finite, check_graphs
+from .checks import check_whole_number
 from .errors import InputError, InputTypeError
 
 # Numbers in one block of rows over all views: 4 MB as float64, so that a block stays in the cache while it is used.
@@ -62,14 +63,14 @@ class GramMatrices:
         """Check what was given; keep a read-only copy of the matrix."""
         if isinstance(self.sizes, str) or not isinstance(self.sizes, Iterable):
             raise InputTypeError(f"sizes must list each view's number of anchors, got {self.sizes!r}.")
-        sizes = tuple(check_count("sizes", size) for size in self.sizes)
+        sizes = tuple(check_whole_number("sizes", size) for size in self.sizes)
         if not sizes or min(sizes) < 1:
             raise InputError(f"Each view needs one anchor or more, got sizes {sizes}.")
         matrix = _check_gram_matrix(self.matrix, sizes)
         matrix.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "sizes", sizes)
-        object.__setattr__(self, "n_samples", check_count("n_samples", self.n_samples))
+        object.__setattr__(self, "n_samples", check_whole_number("n_samples", self.n_samples))
 
     def __reduce__(self) -> tuple[type[GramMatrices], tuple[FloatArray, tuple[int, ...], int]]:
         """Pickle through the constructor: what is loaded is read-only again."""

@@ -43,8 +43,8 @@ def check_graphs(graphs: Iterable[GraphLike], *, same_anchors: bool = True) -> l
     return checked
 
 
-def check_graph(Z: GraphLike, view: int) -> Graph:
-    """Check one graph: 2-D, real, not empty."""
+def check_graph(Z: GraphLike, view: int | str, columns: str = "anchors") -> Graph:
+    """Check one graph, or view: 2-D, real, not empty."""
     if isinstance(Z, np.ma.MaskedArray) and np.ma.is_masked(Z):
         raise InputError(f"View {view} is a masked array with masked entries; fill or drop them first.")
     if not is_sparse(Z):
@@ -53,11 +53,15 @@ def check_graph(Z: GraphLike, view: int) -> Graph:
         except ValueError as error:
             raise InputError(f"View {view} is not a rectangular array: {error}.") from error
     if Z.ndim != 2:
-        raise InputError(f"View {view} has {Z.ndim} dimension(s), shape {Z.shape}; expected 2: samples x anchors.")
+        raise InputError(f"View {view} has {Z.ndim} dimension(s), shape {Z.shape}; expected 2: samples x {columns}.")
     if Z.dtype.kind not in "fiub":
-        raise InputTypeError(f"View {view} has dtype {Z.dtype}; expected real numbers.")
+        hint = " Complex data not supported." if Z.dtype.kind == "c" else ""
+        raise InputTypeError(f"View {view} has dtype {Z.dtype}; expected real numbers.{hint}")
     if 0 in Z.shape:
-        raise InputError(f"View {view} is empty: {Z.shape[0]} samples x {Z.shape[1]} anchors.")
+        raise InputError(
+            f"View {view} is empty: {Z.shape[0]} samples x {Z.shape[1]} {columns}. "
+            f"0 {'sample' if Z.shape[0] == 0 else columns[:-1]}(s) (shape={Z.shape}) while a minimum of 1 is required."
+        )
     return Z.tocsr() if is_sparse(Z) else Z
 
 
@@ -71,9 +75,9 @@ def _from_frame(frame: Any) -> np.ndarray:
     return Z
 
 
-def check_finite(graphs: Sequence[Graph]) -> None:
+def check_finite(graphs: Sequence[Graph], names: Sequence[str] | None = None, what: str = "anchor graphs") -> None:
     """Name the first view with NaN or infinity."""
-    for view, Z in enumerate(graphs):
+    for view, Z in zip(names or range(len(graphs)), graphs, strict=True):
         if is_sparse(Z):
             coo = Z.tocoo()
             rows = np.unique(coo.row[~np.isfinite(coo.data)])
@@ -84,7 +88,7 @@ def check_finite(graphs: Sequence[Graph]) -> None:
         if rows.size:
             raise InputError(
                 f"View {view} has NaN or infinity in {rows.size} of {Z.shape[0]} rows (first: row {rows[0]}); "
-                "anchor graphs must be finite."
+                f"{what} must be finite."
             )
 
 
@@ -106,15 +110,6 @@ def check_choice(what: str, got: object, known: Sequence[str]) -> str:
     if not isinstance(got, str) or got not in known:
         raise unknown_name(what, got, known)
     return got
-
-
-def check_count(what: str, got: object) -> int:
-    """Whole number >= 0."""
-    if isinstance(got, (bool, np.bool_)) or not isinstance(got, numbers.Integral):
-        raise InputTypeError(f"{what} must be a whole number >= 0, got {got!r} ({type(got).__name__}).")
-    if got < 0:
-        raise InputError(f"{what} must be a whole number >= 0, got {got}.")
-    return int(got)
 
 
 def check_reference(reference: object, n_views: int) -> int | str:

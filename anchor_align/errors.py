@@ -22,6 +22,14 @@ class InputTypeError(InputError, TypeError):
     """A value of a kind that cannot be used: a string for a number, complex graphs."""
 
 
+class AdapterError(AnchorAlignError, RuntimeError):
+    """An adapter returned something that cannot be used."""
+
+
+class PluginError(AnchorAlignError, ImportError):
+    """A plug-in could not be loaded."""
+
+
 class UnknownNameError(InputError, LookupError):
     """A name that is not one of the known ones."""
 

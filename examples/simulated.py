@@ -12,30 +12,28 @@ from __future__ import annotations
 import sys
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
-from sklearn.cluster import KMeans
-from sklearn.metrics import confusion_matrix
 
-from anchor_align import AnchorAligner, fuse
+from anchor_align import AlignedClusterer
 from anchor_align.data import MultiViewData, make_simulated
-from anchor_align_adapters.fmvacc import fmvacc_graph
+from anchor_align.metrics import acc
 
+FUSIONS = ("unaligned", "aligned")
 N_ANCHORS = N_CLUSTERS = 4
 DRAWS = 20
 
 
-def graphs_of(data: MultiViewData, seed: int) -> list[np.ndarray]:
-    """Anchor graphs, each view's anchors drawn with a seed of its own."""
-    return [fmvacc_graph(X, N_ANCHORS, beta=0.1, random_state=1000 * seed + v)[0] for v, X in enumerate(data.views)]
-
-
-def accuracy(graph: np.ndarray, data: MultiViewData, seed: int) -> float:
-    """Cluster a fused graph (singular vectors, unit rows, k-means) and score it against the true labels."""
-    embedding = np.linalg.svd(graph, full_matrices=False)[0][:, :N_CLUSTERS]
-    embedding /= np.linalg.norm(embedding, axis=1, keepdims=True)
-    found = KMeans(N_CLUSTERS, n_init=10, random_state=seed).fit_predict(embedding)
-    counts = confusion_matrix(data.labels, found)
-    return float(counts[linear_sum_assignment(counts, maximize=True)].sum() / counts.sum())
+def cluster(data: MultiViewData, fusion: str, seed: int) -> tuple[AlignedClusterer, float]:
+    """Cluster one draw; every view's anchors are drawn with a seed of its own, the same for both ways of fusing."""
+    clusterer = AlignedClusterer(
+        "fmvacc",
+        n_clusters=N_CLUSTERS,
+        n_anchors=N_ANCHORS,
+        fusion=fusion,
+        reference=0,
+        adapter_params={"beta": 0.1},
+        random_state=seed,
+    )
+    return clusterer, acc(data.labels, clusterer.fit_predict(data.views))
 
 
 def draw_picture(seed: int, path: str) -> None:
@@ -46,14 +44,13 @@ def draw_picture(seed: int, path: str) -> None:
     import matplotlib.pyplot as plt
 
     data = make_simulated(seed)
-    graphs = graphs_of(data, seed)
-    aligner = AnchorAligner(reference=0).fit(graphs)
-    unaligned, aligned = fuse(graphs), fuse(graphs, aligner.matrices_)
+    (unaligned, before), (aligned, after) = (cluster(data, fusion, seed) for fusion in FUSIONS)
+    graphs = aligned.anchor_graphs_.graphs
     panels = [
         ("view 1", graphs[0], None),
         ("view 2", graphs[1], None),
-        ("fused as they come", unaligned, accuracy(unaligned, data, seed)),
-        ("aligned, then fused", aligned, accuracy(aligned, data, seed)),
+        ("fused as they come", unaligned.fused_graph_, before),
+        ("aligned, then fused", aligned.fused_graph_, after),
     ]
     top = max(graph.max() for graph in graphs)
     labels = np.asarray(data.labels)
@@ -74,14 +71,8 @@ def draw_picture(seed: int, path: str) -> None:
 
 def main() -> None:
     """Score all draws; draw the first in which alignment matters most."""
-    scores = []
-    for seed in range(DRAWS):
-        data = make_simulated(seed)
-        graphs = graphs_of(data, seed)
-        aligner = AnchorAligner(reference=0).fit(graphs)
-        fused = (fuse(graphs), fuse(graphs, aligner.matrices_))
-        scores.append([accuracy(graph, data, seed) for graph in fused])
-    for name, column in zip(("unaligned", "aligned"), np.array(scores).T, strict=True):
+    scores = [[cluster(make_simulated(seed), fusion, seed)[1] for fusion in FUSIONS] for seed in range(DRAWS)]
+    for name, column in zip(FUSIONS, np.array(scores).T, strict=True):
         print(f"{name:<10} mean ACC {100 * column.mean():5.1f} %   worst {100 * column.min():5.1f} %")
     if len(sys.argv) > 1:
         draw_picture(int(np.argmin(np.array(scores)[:, 0])), sys.argv[1])

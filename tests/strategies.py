@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 from hypothesis import strategies as st
 
-from anchor_align import align, fuse
+from anchor_align import align, fuse, get_adapter
 from anchor_align._matching import PairProblem
 from anchor_align._scale import PairTerms
 
@@ -73,16 +73,22 @@ def pair_problems(draw: st.DrawFn, max_anchors: int = 8) -> PairProblem:
     return pair_terms(Z1 + 1e-12, Z2).problem(draw(lams))
 
 
-def real_graphs(name: str, n_anchors: int, beta: float = 1.0, max_views: int = 3) -> list[FloatArray]:
-    """FMVACC graphs of a real data set; the test is skipped where the data are absent."""
-    from anchor_align_adapters.fmvacc import fmvacc_graph
-
+def real_data(name: str) -> tuple[list[FloatArray], IndexArray]:
+    """Views and labels of a real data set; the test is skipped where the data are absent."""
     path = SHARED_DATA / f"{name}.npz"
     if not path.exists():
         pytest.skip(f"real data {path} are not on this machine")
     with np.load(path) as data:
-        views = [data[key] for key in sorted(data.files) if key.startswith("view")][:max_views]
-    return [fmvacc_graph(X, n_anchors, beta=beta, max_iter=10, random_state=view)[0] for view, X in enumerate(views)]
+        keys = sorted(key for key in data.files if key.startswith("view"))
+        return [data[key].astype(np.float64) for key in keys], data["labels"].astype(np.intp)
+
+
+def real_graphs(name: str, n_anchors: int, beta: float = 1.0, max_views: int = 3) -> list[FloatArray]:
+    """FMVACC graphs of a real data set."""
+    views = real_data(name)[0][:max_views]
+    adapter = get_adapter("fmvacc", beta=beta, max_iter=10, n_init=1)
+    made = adapter.anchor_graphs(views, n_clusters=1, n_anchors=n_anchors, random_state=0)
+    return list(made.graphs)
 
 
 def sorted_columns(Z: FloatArray) -> FloatArray:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from distributions import install
 
 from anchor_align import InputError, __version__, cli
 from anchor_align.cli import main
@@ -33,7 +37,16 @@ def test_demo_depends_on_its_seed_only(capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize(
-    "argv", [[], ["demmo"], ["demo", "--repeats", "0"], ["demo", "--seed", "x"], ["demo", "--seed", "-1"]]
+    "argv",
+    [
+        [],
+        ["demmo"],
+        ["demo", "--repeats", "0"],
+        ["demo", "--seed", "x"],
+        ["demo", "--seed", "-1"],
+        ["adapters", "--format", "xml"],
+        ["adapters", "--plugin"],
+    ],
 )
 def test_usage_errors_exit_with_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Usage goes to stderr."""
@@ -81,17 +94,21 @@ def test_tracebacks_only_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
         main(["-vv", "demo"])
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["demo", "--help"]])
-def test_help_is_light_and_has_an_example(argv: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("argv", "example"),
+    [(["--help"], "demo"), (["demo", "--help"], "demo"), (["adapters", "--help"], "adapters --plugin")],
+)
+def test_help_is_light_and_has_an_example(argv: list[str], example: str) -> None:
     """Neither scipy nor scikit-learn is imported to print help."""
     code = (
         "import sys\nfrom anchor_align.cli import main\n"
         f"try:\n    main({argv!r})\nexcept SystemExit as stop:\n    assert stop.code == 0\n"
-        "heavy = {'scipy', 'sklearn', 'pandas', 'matplotlib'} & set(sys.modules)\nassert not heavy, heavy"
+        "heavy = {'scipy', 'sklearn', 'pandas', 'matplotlib', 'pluggy', 'rich'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "example: anchor-align demo" in done.stdout
+    assert f"example: anchor-align {example}" in done.stdout
 
 
 def test_import_is_light() -> None:
@@ -103,3 +120,126 @@ def test_import_is_light() -> None:
         "assert not hasattr(anchor_align, 'aling')"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+PLUGIN = """
+import sys
+from anchor_align import Adapter, AnchorGraphs, hookimpl
+
+print("noise")
+
+class Odd:
+    def __repr__(self):
+        return "odd\\x1b[31m"
+
+class Mine(Adapter):
+    "Not [bold]markup[/bold] or [/nonsense] but \\x1b[31mtext, \u4e2d."
+    name = "mine"
+    def __init__(self, a=1, b=float("inf"), c=Odd(), d="[red]"):
+        self.a, self.b, self.c, self.d = a, b, c, d
+    def anchor_graphs(self, views, *, n_clusters, n_anchors, random_state):
+        return AnchorGraphs([])
+
+@hookimpl
+def anchor_align_adapters():
+    return [Mine]
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> str:
+    """A single file with one adapter that says odd things."""
+    (tmp_path / "mine.py").write_text(PLUGIN, encoding="utf-8")
+    return str(tmp_path / "mine.py")
+
+
+@pytest.fixture
+def bad_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A distribution whose plug-in cannot be imported."""
+    install(tmp_path, "bad", "raise ValueError('[/red] no')", entry="wrong")
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+def test_adapters_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ours, by name, with origin and settings, in 80 columns; nothing on stderr."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["adapters"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["adapter", "from", "what", "it", "does;", "settings"]
+    names = [line.split()[0] for line in lines[1:] if line[0] != " "]
+    assert names == ["fmvacc", "lmvsc", "precomputed", "sfmc"]
+    assert out.count(f"anchor-align {__version__}") == 4
+    assert "beta=1.0" in out
+
+
+@pytest.mark.usefixtures("bad_plugin")
+def test_adapters_show_failures_and_what_is_disabled(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both with their reasons, and neither changes the exit code; -vv adds tracebacks on stderr."""
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("ANCHOR_ALIGN_DISABLE_PLUGINS", "sfmc,nonesuch")
+    assert main(["-vv", "adapters"]) == 0
+    out, err = capsys.readouterr()
+    lines = [" ".join(line.split()) for line in out.splitlines()]
+    failed = lines.index("failed to load why")
+    reason = "cannot be imported: ValueError: [/red] no (bad.py, line 1)"
+    assert lines[failed + 1] == f"bad 1.0 (wrong) {reason}"
+    disabled = lines.index("disabled by ANCHOR_ALIGN_DISABLE_PLUGINS")
+    assert lines[disabled + 1 :] == [f"anchor-align {__version__} (sfmc)", "nonesuch: no plug-in is called that"]
+    assert "Traceback" in err
+
+
+@pytest.mark.usefixtures("bad_plugin")
+def test_strict_adapters_exit_with_2(capsys: pytest.CaptureFixture[str]) -> None:
+    """The failures go to stderr, one line each, and there is no result."""
+    assert main(["adapters", "--strict"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("anchor-align: Plug-in failure: bad 1.0 (wrong): cannot be imported: ValueError")
+    assert len(err.splitlines()) == 1
+
+
+def test_adapters_of_a_file_cannot_spoil_the_table(
+    plugin: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it prints goes to stderr; its markup is text and its control characters are gone."""
+    monkeypatch.setenv("COLUMNS", "250")
+    assert main(["adapters", "--plugin", plugin]) == 0
+    out, err = capsys.readouterr()
+    assert err == "noise\n"
+    assert "\x1b" not in out
+    assert "Not [bold]markup[/bold] or [/nonsense] but [31mtext, \u4e2d." in out
+    assert "a=1, b=inf, c=odd [31m, d='[red]'" in out
+
+
+def test_adapters_as_json(plugin: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """All that the table shows; settings that JSON cannot hold are text."""
+    assert main(["adapters", "--plugin", plugin, "--format", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert [each["name"] for each in shown["adapters"]] == ["fmvacc", "lmvsc", "precomputed", "sfmc", "mine"]
+    mine = shown["adapters"][-1]
+    assert (mine["distribution"], mine["entry_point"]) == (plugin, "")
+    assert mine["parameters"] == {"a": 1, "b": "inf", "c": "odd [31m", "d": "[red]"}
+    assert (shown["failures"], shown["disabled"], shown["unmatched"]) == ([], [], [])
+
+
+def test_adapters_on_a_terminal_that_knows_ascii_only(plugin: str) -> None:
+    """Characters that cannot be shown become question marks."""
+    code = f"import sys; from anchor_align.cli import main; sys.exit(main(['adapters', '--plugin', {plugin!r}]))"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "250"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "noise\n")
+    assert "but [31mtext, ?." in done.stdout
+
+
+@pytest.mark.parametrize("name", ["none.py", "folder", "text.txt"])
+def test_adapters_of_a_file_that_is_none(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line on stderr that names it."""
+    assert main(["adapters", "--plugin", name]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"anchor-align: Plug-in file '{name}' ")

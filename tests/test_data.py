@@ -39,5 +39,5 @@ def test_seed_decides() -> None:
 def test_size_can_be_chosen() -> None:
     """And is checked."""
     assert make_simulated(n_per_cluster=3).views[0].shape == (12, 2)
-    with pytest.raises(InputError, match="n_per_cluster must be >= 1, got 0"):
+    with pytest.raises(InputError, match="n_per_cluster must be a whole number >= 1, got 0"):
         make_simulated(n_per_cluster=0)

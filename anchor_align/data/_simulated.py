@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._validation import check_count, check_seed
-from ..errors import InputError
+from .._validation import check_seed
+from ..checks import check_whole_number
 from ._types import MultiViewData
 
 # Where the four clusters lie in each view.
@@ -43,8 +43,7 @@ def make_simulated(random_state: Any = 0, *, n_per_cluster: int = 50) -> MultiVi
     >>> [view.shape for view in data.views]
     [(200, 2), (200, 2)]
     """
-    if check_count("n_per_cluster", n_per_cluster) < 1:
-        raise InputError(f"n_per_cluster must be >= 1, got {n_per_cluster}.")
+    n_per_cluster = check_whole_number("n_per_cluster", n_per_cluster, least=1)
     rng = np.random.default_rng(check_seed(random_state))
     labels = rng.permutation(np.repeat(np.arange(4), n_per_cluster))
     views = [np.asarray(centres)[labels] + SPREAD * rng.standard_normal((len(labels), 2)) for centres in CENTRES]

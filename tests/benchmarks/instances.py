@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from anchor_align import GramMatrices
+from anchor_align import GramMatrices, get_adapter
 from anchor_align._scale import PairTerms, ScaledGrams
-from anchor_align_adapters.fmvacc import fmvacc_graph
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -50,8 +49,9 @@ def instances(quick: bool, max_anchors: int) -> Iterator[Instance]:
         for m, beta in itertools.product(counts, BETAS):
             if m > max_anchors or (m > 200 and beta not in LARGE_BETAS):
                 continue
-            graphs = [fmvacc_graph(X, m, beta=beta, max_iter=20, random_state=v)[0] for v, X in enumerate(views)]
-            scaled = ScaledGrams(GramMatrices.from_graphs(graphs), 1.0, "balanced")
+            adapter = get_adapter("fmvacc", beta=beta, max_iter=20, n_init=1)
+            made = adapter.anchor_graphs(views, n_clusters=1, n_anchors=m, random_state=0)
+            scaled = ScaledGrams(GramMatrices.from_graphs(made.graphs), 1.0, "balanced")
             pairs = list(itertools.combinations(range(len(views)), 2))
             for u, v in pairs if m <= 50 else pairs[:1]:
                 yield Instance(f"{name} {u}-{v}", m, beta, scaled.pair(u, v))

@@ -1,0 +1,55 @@
+"""Graphs that exist already: made in MATLAB, R, another process, by a method that cannot be called from here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from anchor_align import Adapter, AnchorGraphs, hookimpl
+
+
+class Precomputed(Adapter):
+    """Anchor graphs made elsewhere take the place of the views; only fusion and clustering run here.
+
+    Parameters
+    ----------
+    aligned : bool, default=False
+        True if the columns of the graphs correspond already; they are then fused in their order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchor_align import AlignedClusterer
+    >>> Z0 = np.array([[1.0, 0.0], [0.9, 0.1], [0.1, 0.9], [0.0, 1.0]])
+    >>> Z1 = np.array([[0.1, 0.9], [0.0, 1.0], [1.0, 0.0], [0.9, 0.1]])
+    >>> AlignedClusterer("precomputed", n_clusters=2, random_state=0).fit([Z0, Z1]).fused_graph_.round(2)
+    array([[0.95, 0.05],
+           [0.95, 0.05],
+           [0.05, 0.95],
+           [0.05, 0.95]])
+    """
+
+    name = "precomputed"
+
+    def __init__(self, aligned: bool = False) -> None:
+        self.aligned = aligned
+
+    def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
+        """Not used: the graphs have the anchors they have."""
+        return 1
+
+    def anchor_graphs(
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+    ) -> AnchorGraphs:
+        """The views themselves."""
+        return AnchorGraphs(views, aligned=self.aligned)
+
+    def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Sequence[Any]:
+        """The views themselves."""
+        return views
+
+
+@hookimpl
+def anchor_align_adapters() -> list[type[Adapter]]:
+    """Adapters of this module."""
+    return [Precomputed]

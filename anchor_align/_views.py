@@ -1,0 +1,170 @@
+"""Views as users hand them over: a list, a dict of named views, or one table with groups of columns."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._types import is_sparse
+from ._validation import check_finite, check_graph
+from .errors import InputError, InputTypeError
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """Checked views: float32 or float64, dense or CSR, read-only, with the same samples."""
+
+    matrices: list[Any]
+    names: tuple[str, ...]
+
+    @property
+    def n_samples(self) -> int:
+        return int(self.matrices[0].shape[0])
+
+    @property
+    def layout(self) -> dict[str, int]:
+        """Number of features of every view, by name."""
+        return {name: int(X.shape[1]) for name, X in zip(self.names, self.matrices, strict=True)}
+
+    def ordered_as(self, fitted: dict[str, int]) -> Views:
+        """The same views in the order of the fit, whose views and features they must have."""
+        if set(self.names) != set(fitted):
+            raise InputError(f"Got views {', '.join(self.names)}; fitted on {', '.join(fitted)}.")
+        total, expected = sum(self.layout.values()), sum(fitted.values())
+        if len(fitted) == 1 and total != expected:
+            raise InputError(f"X has {total} features, but AlignedClusterer is expecting {expected} features as input.")
+        for name, got in self.layout.items():
+            if got != fitted[name]:
+                raise InputError(f"View {name} has {got} features; fitted on {fitted[name]}.")
+        by_name = dict(zip(self.names, self.matrices, strict=True))
+        return Views([by_name[name] for name in fitted], tuple(fitted))
+
+
+def check_views(views: Any, column_groups: Any = None) -> Views:
+    """Check views and give every one a name: the dict's key, or "0", "1" and so on."""
+    if is_table(views):
+        if np.ndim(views) < 2 and not is_sparse(views):
+            raise InputError(
+                f"Got one array of shape {np.shape(views)}; expected a list of views or a table, samples x features. "
+                "Reshape your data, with reshape(1, -1) for a single sample."
+            )
+        named = split_columns(views, column_groups)
+    else:
+        if column_groups is not None:
+            raise InputError(
+                f"column_groups splits one table into views, but got views as a {type(views).__name__} already."
+            )
+        named = _name_views(views)
+    matrices = [as_floats(check_graph(_from_objects(X, name), name, "features")) for name, X in named.items()]
+    if not matrices:
+        raise InputError("Got no view; expected one or more, samples x features each.")
+    names = tuple(named)
+    for name, X in zip(names, matrices, strict=True):
+        if X.shape[0] != matrices[0].shape[0]:
+            raise InputError(
+                f"View {names[0]} has {matrices[0].shape[0]} samples; view {name} has {X.shape[0]}. "
+                "All views must describe the same samples."
+            )
+    check_finite(matrices, names, "views")
+    return Views([read_only(X) for X in matrices], names)
+
+
+def is_table(views: Any) -> bool:
+    """Whether this is one 2-D table: array, sparse matrix, DataFrame, or a list of rows."""
+    if is_sparse(views) or hasattr(views, "columns"):
+        return True
+    if isinstance(views, np.ndarray) and views.dtype != object:
+        return views.ndim <= 2
+    if not isinstance(views, (Sequence, np.ndarray)) or len(views) == 0:
+        return False
+    first = views.flat[0] if isinstance(views, np.ndarray) else views[0]
+    if isinstance(first, (list, tuple)):
+        return not first or np.ndim(first[0]) == 0
+    return np.ndim(first) == 0
+
+
+def split_columns(table: Any, groups: Any) -> dict[str, Any]:
+    """Views of one table: groups as given, else a DataFrame's upper level of column names, else all in one view."""
+    levels = getattr(getattr(table, "columns", None), "nlevels", 1)
+    if groups is None:
+        if levels > 1:
+            return {str(key): table[key] for key in dict.fromkeys(table.columns.get_level_values(0))}
+        return {"0": table}
+    named = dict(groups) if isinstance(groups, Mapping) else dict(enumerate(_as_groups(groups, table)))
+    if not named:
+        raise InputError("column_groups is empty; expected the columns of one view or more.")
+    return {str(name): _take_columns(table, columns, str(name)) for name, columns in named.items()}
+
+
+def _as_groups(groups: Any, table: Any) -> list[Any]:
+    """Groups of columns; whole numbers are the widths of the views, from left to right."""
+    if isinstance(groups, str) or not isinstance(groups, Iterable):
+        raise InputTypeError(f"column_groups must list the columns, or the width, of every view; got {groups!r}.")
+    listed = list(groups)
+    if not all(isinstance(width, (int, np.integer)) and not isinstance(width, bool) for width in listed):
+        return listed
+    width, total = np.shape(table)[1], sum(listed)
+    if total != width or min(listed, default=0) < 1:
+        raise InputError(f"column_groups gives views of {listed} columns, {total} in all; the table has {width}.")
+    edges = np.cumsum([0, *listed])
+    return [slice(int(left), int(right)) for left, right in itertools.pairwise(edges)]
+
+
+def _take_columns(table: Any, columns: Any, name: str) -> Any:
+    try:
+        if hasattr(table, "columns") and not isinstance(columns, slice):
+            return table.loc[:, list(columns)]
+        if hasattr(table, "iloc"):
+            return table.iloc[:, columns]
+        table = sp.csc_array(table) if is_sparse(table) else np.asarray(table)
+        return table[:, columns if isinstance(columns, slice) else np.asarray(list(columns), dtype=np.intp)]
+    except (KeyError, IndexError, ValueError, TypeError) as error:
+        raise InputError(f"The columns of view {name} are not in the table: {error}.") from error
+
+
+def _name_views(views: Any) -> dict[str, Any]:
+    if isinstance(views, Mapping):
+        named = {str(name): X for name, X in views.items()}
+        if len(named) < len(views):
+            raise InputError(f"Two views have the same name: {', '.join(map(str, views))}.")
+        return named
+    if isinstance(views, (str, bytes)) or not isinstance(views, Iterable):
+        raise InputTypeError(f"Expected a list or dict of views, or one table, got {type(views).__name__}.")
+    if isinstance(views, np.ndarray) and views.dtype == object:
+        views = views.ravel()  # a cell array, as files of MATLAB give it
+    return {str(view): X for view, X in enumerate(views)}
+
+
+def _from_objects(X: Any, view: str) -> Any:
+    """Numbers that came as Python objects, as floats."""
+    if not isinstance(X, np.ndarray) or X.dtype != object:
+        return X
+    try:
+        return X.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"View {view} has an entry that is not a number: {error}.") from error
+
+
+def as_floats(X: Any) -> Any:
+    """float32 and float64 stay, everything else becomes float64; repeated entries of a sparse matrix are added up."""
+    if is_sparse(X) and not X.has_canonical_format:
+        X = X.astype(np.float64) if X.dtype.kind != "f" else X.copy()
+        X.sum_duplicates()
+    return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
+
+
+def read_only(X: Any) -> Any:
+    """The same numbers, in an array that cannot be written to."""
+    if is_sparse(X):
+        parts = [part.view() for part in (X.data, X.indices, X.indptr)]
+        for part in parts:
+            part.flags.writeable = False
+        return sp.csr_array(tuple(parts), shape=X.shape)
+    locked = np.asarray(X).view()
+    locked.flags.writeable = False
+    return locked

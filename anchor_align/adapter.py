@@ -1,0 +1,218 @@
+"""The plug-in contract: what a method supplies (anchor graphs) and consumes (the fused graph)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from ._spectral import spectral_labels
+from ._types import FloatArray, Graph, IndexArray
+from .errors import InputError
+
+
+@dataclass(frozen=True, eq=False)
+class AnchorGraphs:
+    """What an adapter makes of the views.
+
+    Parameters
+    ----------
+    graphs : list of array or sparse of shape (n_samples, n_anchors)
+        One graph per view, finite; by custom rows are >= 0 and sum to one.
+    anchors : list of array of shape (n_anchors, n_features of the view), optional
+        In the coordinates that the adapter works in: scaled, if it scales.
+    aligned : bool, default=False
+        True says that the columns of all views correspond already, for instance because the same samples are the
+        anchors of every view. They are then left in their order.
+    state : object, optional
+        Whatever the adapter needs to make graphs of new samples; only the adapter looks at it.
+    """
+
+    graphs: Sequence[Any]
+    anchors: Sequence[Any] | None = None
+    aligned: bool = False
+    state: Any = None
+
+
+class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """Base class of all adapters; this text is the contract.
+
+    Constructor parameters are the method's own settings, each with a default, stored under their own names and
+    checked when they are used: scikit-learn's conventions, so that ``get_params``, ``set_params`` and ``clone`` work.
+    An adapter keeps nothing between calls; what :meth:`new_graphs` will need goes into ``AnchorGraphs.state``.
+
+    Required
+        ``name`` : class attribute, the name users type: lower-case letters, digits, "-" and "_".
+
+        :meth:`anchor_graphs` : called first, once for each fit.
+
+    Optional, each with a default
+        :meth:`default_n_anchors` : called before :meth:`anchor_graphs` if the user names no number of anchors.
+
+        :meth:`view_weights` : called with the graphs in their common order, before they are averaged.
+
+        :meth:`cluster` : called with the fused graph, once for each way of fusing.
+
+        :meth:`new_graphs` : called for samples that were not there when the anchors were chosen.
+
+    All arrays handed to an adapter are read-only. What it returns is checked: a result of the wrong shape, with NaN or
+    with more clusters than asked for is refused with the adapter's name. Randomness comes from ``random_state``
+    alone, an int; :func:`view_seeds` makes one seed of each view from it.
+
+    Examples
+    --------
+    A method is one class; a hook, found through an entry point, offers it (see :mod:`anchor_align.hookspecs`).
+
+    >>> import numpy as np
+    >>> from anchor_align import Adapter, AlignedClusterer, AnchorGraphs, view_seeds
+    >>> class RandomSamples(Adapter):
+    ...     name = "random-samples"
+    ...
+    ...     def __init__(self, width=1.0):
+    ...         self.width = width
+    ...
+    ...     def anchor_graphs(self, views, *, n_clusters, n_anchors, random_state):
+    ...         graphs = []
+    ...         for X, seed in zip(views, view_seeds(random_state, len(views))):
+    ...             rows = np.random.default_rng(seed).choice(len(X), n_anchors, replace=False)
+    ...             squares = ((X[:, None, :] - X[rows]) ** 2).sum(axis=2)
+    ...             Z = np.exp(-squares / self.width)
+    ...             graphs.append(Z / Z.sum(axis=1, keepdims=True))
+    ...         return AnchorGraphs(graphs)
+    >>> from anchor_align.data import make_simulated
+    >>> views = make_simulated(0).views
+    >>> labels = AlignedClusterer(RandomSamples(), n_clusters=4, n_anchors=20, random_state=0).fit_predict(views)
+    >>> labels.shape
+    (200,)
+    """
+
+    name: str = ""
+
+    def anchor_graphs(
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+    ) -> AnchorGraphs:
+        """Choose anchors in every view and build the anchor graphs. Required.
+
+        Parameters
+        ----------
+        views : list of ndarray or csr_array of shape (n_samples, n_features of the view)
+            Finite, float32 or float64, read-only.
+        n_clusters, n_anchors : int
+        random_state : int
+            The only source of randomness.
+
+        Returns
+        -------
+        AnchorGraphs
+        """
+        raise NotImplementedError(f"Adapter {self.name!r} does not define anchor_graphs.")
+
+    def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
+        """Number of anchors if the user names none: two for each cluster, no more than samples."""
+        return min(2 * n_clusters, n_samples)
+
+    def view_weights(self, graphs: Sequence[Graph], *, n_clusters: int, random_state: int) -> FloatArray | None:
+        """Weight of every view in the mean of the graphs, >= 0; None (the default) weighs all the same."""
+        return None
+
+    def cluster(self, graph: Graph, *, n_clusters: int, random_state: int) -> IndexArray:
+        """Cluster the fused graph.
+
+        By default: the leading left singular vectors, one for each cluster, rows scaled to unit length, k-means.
+
+        Parameters
+        ----------
+        graph : ndarray or csr_array of shape (n_samples, n_anchors), or side by side for "concat"
+            Read-only.
+        n_clusters : int
+        random_state : int
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            At most ``n_clusters`` different labels.
+        """
+        return spectral_labels(graph, n_clusters, random_state)
+
+    def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Sequence[Graph]:
+        """Graphs of new samples against the anchors of ``learned``, as :meth:`anchor_graphs` returned it."""
+        raise InputError(f"Adapter {self.name!r} cannot make graphs of new samples: it does not define new_graphs.")
+
+
+class FunctionAdapter(Adapter):
+    """Adapter made from functions, for methods that cannot be subclassed.
+
+    Parameters
+    ----------
+    name : str
+    anchor_graphs_function : callable
+        Called as ``f(views, n_clusters=..., n_anchors=..., random_state=...)``; returns :class:`AnchorGraphs` or a
+        plain list of graphs.
+    cluster_function : callable, optional
+        Called as ``f(graph, n_clusters=..., random_state=...)``; returns labels. By default the graph is clustered as
+        :meth:`Adapter.cluster` does.
+    new_graphs_function : callable, optional
+        Called as ``f(views, learned)``; returns a list of graphs of new samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchor_align import AlignedClusterer, FunctionAdapter
+    >>> def thirds(views, *, n_clusters, n_anchors, random_state):
+    ...     return [np.eye(n_anchors)[np.arange(len(X)) * n_anchors // len(X)] for X in views]
+    >>> adapter = FunctionAdapter("thirds", thirds)
+    >>> AlignedClusterer(adapter, n_clusters=3, n_anchors=3, random_state=0).fit_predict([np.zeros((6, 2))]).tolist()
+    [2, 2, 1, 1, 0, 0]
+    """
+
+    def __init__(
+        self,
+        name: str = "",
+        anchor_graphs_function: Callable[..., Any] | None = None,
+        cluster_function: Callable[..., Any] | None = None,
+        new_graphs_function: Callable[..., Any] | None = None,
+    ) -> None:
+        self.name = name
+        self.anchor_graphs_function = anchor_graphs_function
+        self.cluster_function = cluster_function
+        self.new_graphs_function = new_graphs_function
+
+    def anchor_graphs(
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+    ) -> AnchorGraphs:
+        """Call ``anchor_graphs_function``."""
+        if self.anchor_graphs_function is None:
+            return super().anchor_graphs(views, n_clusters=n_clusters, n_anchors=n_anchors, random_state=random_state)
+        made = self.anchor_graphs_function(views, n_clusters=n_clusters, n_anchors=n_anchors, random_state=random_state)
+        return made if isinstance(made, AnchorGraphs) else AnchorGraphs(made)
+
+    def cluster(self, graph: Graph, *, n_clusters: int, random_state: int) -> IndexArray:
+        """Call ``cluster_function``, if there is one."""
+        if self.cluster_function is None:
+            return super().cluster(graph, n_clusters=n_clusters, random_state=random_state)
+        labels: IndexArray = self.cluster_function(graph, n_clusters=n_clusters, random_state=random_state)
+        return labels
+
+    def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Sequence[Graph]:
+        """Call ``new_graphs_function``, if there is one."""
+        if self.new_graphs_function is None:
+            return super().new_graphs(views, learned)
+        graphs: Sequence[Graph] = self.new_graphs_function(views, learned)
+        return graphs
+
+
+def view_seeds(random_state: int, n_views: int) -> list[int]:
+    """One seed for each view, made from one number.
+
+    A shared seed makes random choices alike in all views, which hides that their anchors do not correspond.
+
+    Examples
+    --------
+    >>> from anchor_align import view_seeds
+    >>> len(set(view_seeds(0, 5)))
+    5
+    """
+    return [int(np.random.SeedSequence([random_state, view]).generate_state(1)[0]) for view in range(n_views)]

@@ -1,0 +1,206 @@
+"""AlignedClusterer: anchor graphs, alignment, fusion and clustering as one scikit-learn estimator."""
+
+from __future__ import annotations
+
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.validation import check_is_fitted
+
+from ._align import AnchorAligner
+from ._pipeline import FUSIONS, build_graphs, cluster_graph, fuse_graphs, new_graphs
+from ._spectral import spectral_embedding
+from ._types import FloatArray, IndexArray
+from ._validation import check_choice, check_lam, check_reference, check_seed
+from ._views import check_views
+from .adapter import Adapter
+from .checks import check_whole_number
+from .errors import InputError, InputTypeError
+from .plugins import get_adapter
+
+# Share of the labels that the nearest mean must reproduce to be used for new samples.
+SAME_LABELS = 0.99
+
+
+class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """Multi-view clustering with aligned anchors.
+
+    Parameters
+    ----------
+    adapter : str or Adapter, default="fmvacc"
+        The method that builds the anchor graphs and clusters the fused one: a name, as :func:`list_adapters` knows it,
+        or an instance.
+    n_clusters : int, default=8
+    n_anchors : int, optional
+        Anchors in every view; by default as the adapter suggests, mostly two for each cluster.
+    lam : float, default=0.1
+        Weight of the structure term in the alignment, see :func:`align`.
+    reference : int, "auto" or "consensus", default="auto"
+        The view whose order of anchors is kept, see :func:`align`.
+    fusion : {"aligned", "unaligned", "concat"}, default="aligned"
+        "aligned" is the mean of the aligned graphs; "unaligned" the mean of the graphs as they come; "concat" puts
+        them side by side, which no alignment can change. The last two are the controls of an ablation.
+    adapter_params : dict, optional
+        Settings of an adapter given by name.
+    column_groups : list or dict, optional
+        For views that come as one table: the widths of the views from left to right, or the columns of every view
+        (positions, or names of a DataFrame's columns), or a dict of these by view name.
+    random_state : int, Generator, RandomState or None, default=None
+        The same number gives the same result.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of every sample, numbered from 0.
+    fused_graph_ : ndarray or csr_array of shape (n_samples, n_anchors), or side by side
+    embedding_ : ndarray of shape (n_samples, n_clusters or fewer)
+        Leading left singular vectors of the fused graph, rows scaled to unit length.
+    anchors_ : list of array or None
+        Anchors of every view, in the coordinates that the adapter works in.
+    anchor_graphs_ : AnchorGraphs
+        What the adapter made of the views.
+    permutations_ : list of ndarray of shape (n_anchors,)
+        Order in which each view's anchors were fused.
+    weights_ : ndarray of shape (n_views,) or None
+        Weights of the views in the mean; None if all are the same.
+    aligner_ : AnchorAligner or None
+        How good the match is; None if nothing was aligned: for the controls, and for adapters whose anchors correspond
+        by construction.
+    adapter_ : Adapter
+        The instance that was used.
+    n_features_in_ : int
+        Number of features of all views together.
+
+    Examples
+    --------
+    >>> from anchor_align import AlignedClusterer
+    >>> from anchor_align.data import make_simulated
+    >>> views = make_simulated(0).views
+    >>> clusterer = AlignedClusterer("lmvsc", n_clusters=4, random_state=0).fit(views)
+    >>> clusterer.labels_.shape, clusterer.fused_graph_.shape
+    ((200,), (200, 8))
+    >>> clusterer.predict([X[:3] for X in views]).tolist() == clusterer.labels_[:3].tolist()
+    True
+    """
+
+    def __init__(
+        self,
+        adapter: str | Adapter = "fmvacc",
+        *,
+        n_clusters: int = 8,
+        n_anchors: int | None = None,
+        lam: float = 0.1,
+        reference: SupportsIndex | str = "auto",
+        fusion: str = "aligned",
+        adapter_params: dict[str, Any] | None = None,
+        column_groups: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.adapter = adapter
+        self.n_clusters = n_clusters
+        self.n_anchors = n_anchors
+        self.lam = lam
+        self.reference = reference
+        self.fusion = fusion
+        self.adapter_params = adapter_params
+        self.column_groups = column_groups
+        self.random_state = random_state
+
+    def fit(self, views: Any, y: object = None) -> AlignedClusterer:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        views : list of array-like or sparse of shape (n_samples, n_features of the view), dict of them, or one table
+            All views describe the same samples in the same order. A dict names its views. One 2-D array, sparse matrix
+            or DataFrame is split by ``column_groups``, or by the upper level of a DataFrame's column names, and is one
+            view without either. Not modified.
+        y : ignored
+        """
+        n_clusters = check_whole_number("n_clusters", self.n_clusters, least=1)
+        fusion = check_choice("fusion", self.fusion, FUSIONS)
+        check_lam(self.lam)
+        seed = check_seed(self.random_state)
+        adapter = self._make_adapter()
+        checked = check_views(views, self.column_groups)
+        check_reference(self.reference, len(checked.matrices))
+        if checked.n_samples < n_clusters:
+            raise InputError(f"Got n_samples={checked.n_samples}, fewer than n_clusters={n_clusters}.")
+        n_anchors = self._count_anchors(adapter, checked.n_samples, n_clusters)
+        learned = build_graphs(adapter, checked, n_clusters, n_anchors, seed)
+        aligner = AnchorAligner(self.lam, reference=self.reference, random_state=seed)
+        fused = fuse_graphs(adapter, learned, fusion, aligner, n_clusters, seed)
+        labels = cluster_graph(adapter, fused.graph, n_clusters, seed)
+        embedding = spectral_embedding(fused.graph, n_clusters)
+
+        self.labels_ = labels
+        self.fused_graph_ = fused.graph
+        self.embedding_ = embedding.unit_rows(fused.graph)
+        self.anchors_ = learned.anchors
+        self.anchor_graphs_ = learned
+        self.permutations_ = fused.permutations
+        self.weights_ = fused.weights
+        self.aligner_ = fused.aligner
+        self.adapter_ = adapter
+        self.n_features_in_ = sum(checked.layout.values())
+        self._layout = checked.layout
+        self._fused = fused
+        self._projection = embedding
+        self._means = _cluster_means(self.embedding_, labels)
+        self._near_means = np.mean(self._nearest_mean(self.embedding_) == labels) >= SAME_LABELS
+        return self
+
+    def predict(self, views: Any) -> IndexArray:
+        """Cluster of new samples: graph rows on the learned anchors, fused and embedded as learned, nearest mean.
+
+        Where the nearest mean does not reproduce the clusters of the fit (adapters that do not cluster by k-means), new
+        samples get the label of the sample of the fit with the nearest fused row.
+
+        Parameters
+        ----------
+        views : as in :meth:`fit`
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            For the samples of the fit, ``labels_`` but for rare ties.
+        """
+        check_is_fitted(self)
+        checked = check_views(views, self.column_groups).ordered_as(self._layout)
+        graph = self._fused.of(new_graphs(self.adapter_, checked, self.anchor_graphs_))
+        if self._near_means:
+            return self._nearest_mean(self._projection.unit_rows(graph))
+        return np.asarray(self.labels_[pairwise_distances_argmin(graph, self.fused_graph_)])
+
+    def _nearest_mean(self, embedding: FloatArray) -> IndexArray:
+        return np.asarray(pairwise_distances_argmin(embedding, self._means), dtype=np.intp)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _make_adapter(self) -> Adapter:
+        if isinstance(self.adapter, Adapter):
+            if self.adapter_params:
+                raise InputError("adapter_params is for an adapter given by name; set those of an instance directly.")
+            adapter: Adapter = clone(self.adapter)
+            return adapter
+        if not isinstance(self.adapter, str):
+            raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {self.adapter!r}.")
+        return get_adapter(self.adapter, **(self.adapter_params or {}))
+
+    def _count_anchors(self, adapter: Adapter, n_samples: int, n_clusters: int) -> int:
+        if self.n_anchors is not None:
+            return check_whole_number("n_anchors", self.n_anchors, least=1)
+        return adapter.default_n_anchors(n_samples, n_clusters)
+
+
+def _cluster_means(embedding: FloatArray, labels: npt.NDArray[np.intp]) -> FloatArray:
+    """Mean of every cluster's samples."""
+    sums = np.zeros((labels.max() + 1, embedding.shape[1]))
+    np.add.at(sums, labels, embedding)
+    return np.asarray(sums / np.bincount(labels)[:, None])
