@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from ._plugin_checks import Refusal, check_adapter, contained, describe, offers, step
+from ._plugin_guard import Patched, guarded
 from ._plugin_records import (
     DISABLE_VARIABLE,
     AdapterRecord,
@@ -78,33 +79,50 @@ class _Loader:
 
     def load(self, source: Source) -> None:
         plugin, before = source.plugin, len(self.adapters)
+        loaded: object = None
         try:
             with contained(plugin):
-                with step("cannot be imported"):
+                with guarded(), step("cannot be imported"):
                     loaded = source.load()
-                for item in offers(loaded):
-                    self._add(plugin, item)
+                with guarded():
+                    records = [self._check(plugin, item) for item in offers(loaded)]
+            for record in filter(None, records):
+                self._add(plugin, record)
+        except Patched as patched:
+            _forget(loaded)
+            self._refuse(plugin, patched)
         except Refusal as refusal:
             self._refuse(plugin, refusal)
         if len(self.adapters) == before and plugin.entry_point:
             self.owners.setdefault(name_key(plugin.entry_point), plugin)
 
-    def _add(self, plugin: Plugin, item: object) -> None:
+    def _check(self, plugin: Plugin, item: object) -> AdapterRecord | None:
         try:
-            record = check_adapter(plugin, item)
-            key = name_key(record.name)
-            owner = self.owners.setdefault(key, plugin)
-            if key in self.adapters or owner != plugin:
-                state = "" if key in self.adapters else ", which did not load"
-                raise Refusal(f"the name {record.name!r} is already taken by {owner}{state}")
-            self.adapters[key] = record
+            return check_adapter(plugin, item)
         except Refusal as refusal:
             self._refuse(plugin, refusal)
+            return None
 
-    def _refuse(self, plugin: Plugin, refusal: Refusal) -> None:
+    def _add(self, plugin: Plugin, record: AdapterRecord) -> None:
+        key = name_key(record.name)
+        owner = self.owners.setdefault(key, plugin)
+        if key in self.adapters or owner != plugin:
+            state = "" if key in self.adapters else ", which did not load"
+            self._refuse(plugin, Refusal(f"the name {record.name!r} is already taken by {owner}{state}"))
+        else:
+            self.adapters[key] = record
+
+    def _refuse(self, plugin: Plugin, refusal: Exception) -> None:
         cause = refusal.__cause__
         trace = "".join(traceback.format_exception(cause)) if cause else ""
         self.failures.append(PluginFailure(**vars(plugin), reason=one_line(refusal), traceback=trace))
+
+
+def _forget(module: object) -> None:
+    """Drop a plug-in's modules, so that the next attempt imports it, and refuses it, again."""
+    root = str(getattr(module, "__name__", "")).partition(".")[0]
+    for name in [name for name in sys.modules if name.partition(".")[0] == root]:
+        del sys.modules[name]
 
 
 def _installed() -> tuple[list[Source], list[PluginFailure]]:

@@ -11,8 +11,9 @@ Order, and who keeps a name
 
 What is undone
     Loading a plug-in must not change what a study computes. Whatever it prints goes to stderr; the working directory,
-    the warning filters, numpy's error state and the states of the global random generators are put back. This is for
-    accidents: a plug-in is a program that runs with your rights.
+    the warning filters, numpy's error state and the states of the global random generators are put back. A plug-in that
+    replaces parts of anchor-align is refused, and they are put back too. This is for accidents: a plug-in is a program
+    that runs with your rights.
 
 Disabling
     ``ANCHOR_ALIGN_DISABLE_PLUGINS`` holds names of distributions or of entry points, separated by commas. Those are not

@@ -58,6 +58,23 @@ FAILURES = {
     ),
     "not-a-method": (adapter("x", "cluster = None"), "random_state=): None is not a callable object"),
     "taken": (adapter("lmvsc"), "the name 'lmvsc' is already taken by anchor-align 0.1.0 (lmvsc)"),
+    "patches-class": (
+        f"{IMPORTS}Adapter.cluster = lambda self, graph, **_: 0\n{adapter('x')}",
+        "replaces anchor_align.adapter.Adapter.cluster, which is not its own",
+    ),
+    "patches-function": (
+        f"import anchor_align.adapter as a\na.spectral_labels = print\n{adapter('x')}",
+        "replaces anchor_align.adapter.spectral_labels, which is not its own",
+    ),
+    "removes-ours": (
+        "import anchor_align.adapter as a\ndel a.spectral_labels\nraise ValueError",
+        "replaces anchor_align.adapter.spectral_labels, which is not its own",
+    ),
+    "adds-to-ours": (
+        "from anchor_align_adapters.precomputed import Precomputed\n"
+        f"Precomputed.view_weights = lambda self, graphs, **_: [1, 0]\n{adapter('x')}",
+        "replaces anchor_align_adapters.precomputed.Precomputed.view_weights, which is not its own",
+    ),
 }
 
 
@@ -100,8 +117,8 @@ def test_good_adapters_of_a_bad_plugin_load(site: Path) -> None:
     assert list_adapters().names == (*OURS, "mine")
     assert [reason.split(";")[0] for reason in failures_of("mixed")] == [
         "offers 3, which is not an Adapter",
-        "the name 'mine' is already taken by mixed 1.0 (mixed)",
         "FunctionAdapter has the name ''",
+        "the name 'mine' is already taken by mixed 1.0 (mixed)",
     ]
 
 
