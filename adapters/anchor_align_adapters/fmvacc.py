@@ -49,7 +49,7 @@ class FMVACC(Adapter):
         How each view is scaled first. "standard": every feature to mean 0 and standard deviation 1, as in the paper.
         "spread": divided by the root mean square standard deviation of its features. "unit": every sample to a mean
         square of 1. "max": divided by its largest absolute entry. None: left as it is.
-    n_init : int, default=10
+    n_init : int, default=1
         Runs of the k-means that gives the first anchors, of which the best is kept.
 
     Examples
@@ -73,7 +73,7 @@ class FMVACC(Adapter):
         max_iter: int = 50,
         tol: float = 1e-6,
         scale: str | None = "standard",
-        n_init: int = 10,
+        n_init: int = 1,
     ) -> None:
         self.beta = beta
         self.orthogonal = orthogonal

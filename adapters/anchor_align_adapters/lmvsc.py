@@ -36,7 +36,7 @@ class LMVSC(Adapter):
         that ``alpha`` means the same for every view. "standard": every feature to mean 0 and standard deviation 1;
         for features in different units. "unit": every sample to a mean square of 1; for word counts. "max": divided by
         its largest absolute entry. None: left as it is, as in the paper.
-    n_init : int, default=10
+    n_init : int, default=1
         Runs of k-means, of which the best is kept.
 
     Examples
@@ -52,7 +52,7 @@ class LMVSC(Adapter):
 
     name = "lmvsc"
 
-    def __init__(self, alpha: float = 1.0, *, scale: str | None = "spread", n_init: int = 10) -> None:
+    def __init__(self, alpha: float = 1.0, *, scale: str | None = "spread", n_init: int = 1) -> None:
         self.alpha = alpha
         self.scale = scale
         self.n_init = n_init
