@@ -95,17 +95,20 @@ def fuse_graphs(
 
 
 def cluster_graph(adapter: Adapter, graph: Graph, n_clusters: int, seed: int) -> IndexArray:
-    """Labels 0, 1, ... of the samples, checked."""
+    """Labels of the samples, checked, and numbered in the order in which clusters first appear.
+
+    Several runs of k-means may find the same clusters under other numbers, and rounding decides which run is the best.
+    """
     found = np.asarray(adapter.cluster(graph, n_clusters=n_clusters, random_state=seed))
     if found.shape != (graph.shape[0],) or found.dtype.kind not in "iub":
         raise AdapterError(
             f"Adapter {adapter.name!r} returned labels of shape {found.shape} and dtype {found.dtype}; "
             f"expected {graph.shape[0]} whole numbers."
         )
-    names, labels = np.unique(found, return_inverse=True)
+    names, first, labels = np.unique(found, return_index=True, return_inverse=True)
     if len(names) > n_clusters:
         raise AdapterError(f"Adapter {adapter.name!r} returned {len(names)} clusters; expected at most {n_clusters}.")
-    return np.asarray(labels, dtype=np.intp)
+    return np.asarray(np.argsort(np.argsort(first))[labels], dtype=np.intp)
 
 
 def _check_made(adapter: Adapter, made: Any, views: Views) -> list[Graph]:

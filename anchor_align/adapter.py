@@ -165,7 +165,7 @@ class FunctionAdapter(Adapter):
     ...     return [np.eye(n_anchors)[np.arange(len(X)) * n_anchors // len(X)] for X in views]
     >>> adapter = FunctionAdapter("thirds", thirds)
     >>> AlignedClusterer(adapter, n_clusters=3, n_anchors=3, random_state=0).fit_predict([np.zeros((6, 2))]).tolist()
-    [2, 2, 1, 1, 0, 0]
+    [0, 0, 1, 1, 2, 2]
     """
 
     def __init__(

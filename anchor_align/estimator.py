@@ -54,7 +54,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of every sample, numbered from 0.
+        Cluster of every sample, numbered from 0 in the order in which clusters first appear.
     fused_graph_ : ndarray or csr_array of shape (n_samples, n_anchors), or side by side
     embedding_ : ndarray of shape (n_samples, n_clusters or fewer)
         Leading left singular vectors of the fused graph, rows scaled to unit length.

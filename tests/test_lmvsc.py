@@ -43,8 +43,7 @@ def test_alpha_means_the_same_on_every_scale() -> None:
     for scale, same in (("spread", True), ("standard", True), ("unit", True), ("max", True), (None, False)):
         adapter = get_adapter("lmvsc", scale=scale)
         Z, scaled = (
-            adapter.anchor_graphs([view], n_clusters=4, n_anchors=4, random_state=0).graphs[0]
-            for view in (X, 1e13 * X)
+            adapter.anchor_graphs([view], n_clusters=4, n_anchors=4, random_state=0).graphs[0] for view in (X, 1e13 * X)
         )
         assert np.allclose(Z, scaled, atol=1e-9) == same
 

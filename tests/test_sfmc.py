@@ -30,7 +30,7 @@ def blocks(rng: np.random.Generator, k: int, n: int = 20, m: int = 6, leak: floa
 
 
 def count_components(P: sp.csr_array) -> int:
-    n, m = P.shape
+    m = P.shape[1]
     linked = sp.csr_array(P > 0)
     used = int((linked.sum(axis=0) > 0).sum())
     return int(connected_components(sp.block_array([[None, linked], [linked.T, None]]))[0]) - (m - used)

@@ -31,6 +31,9 @@ from ._anchors import check_n_anchors, kmeans_anchors
 from ._scaling import ScaledView, apply_scalers, scale_views
 from ._types import FloatArray
 
+# Pull of the anchors before, relative to what the samples say: enough to outweigh rounding.
+INERTIA = 1e-3
+
 
 class FMVACC(Adapter):
     """FMVACC: orthogonal anchors and graphs by alternation, spectral clustering of the aligned mean.
@@ -49,7 +52,7 @@ class FMVACC(Adapter):
         How each view is scaled first. "standard": every feature to mean 0 and standard deviation 1, as in the paper.
         "spread": divided by the root mean square standard deviation of its features. "unit": every sample to a mean
         square of 1. "max": divided by its largest absolute entry. None: left as it is.
-    n_init : int, default=1
+    n_init : int, default=10
         Runs of the k-means that gives the first anchors, of which the best is kept.
 
     Examples
@@ -73,7 +76,7 @@ class FMVACC(Adapter):
         max_iter: int = 50,
         tol: float = 1e-6,
         scale: str | None = "standard",
-        n_init: int = 1,
+        n_init: int = 10,
     ) -> None:
         self.beta = beta
         self.orthogonal = orthogonal
@@ -140,10 +143,11 @@ def alternate(X: ScaledView, start: FloatArray, settings: Settings) -> Alternate
     """Update anchors and graph in turn; the objective never rises."""
     orthogonal = settings.is_orthogonal(start)
     square_norm = X.square_norm()
-    Z = project_rows_on_simplex(X.times(start.T))
+    A = start
+    Z = project_rows_on_simplex(X.times(A.T))
     history: list[float] = []
     for _ in range(settings.max_iter):
-        A = _update_anchors(X, Z, orthogonal)
+        A = _update_anchors(X, Z, A, orthogonal)
         products = X.times(A.T)
         Z = _update_graph(products, Z, A, settings.beta, orthogonal)
         history.append(_objective(square_norm, products, Z, A, settings.beta))
@@ -165,10 +169,13 @@ def _objective(square_norm: float, products: FloatArray, Z: FloatArray, A: Float
     return float(squares + beta * np.vdot(Z, Z))
 
 
-def _update_anchors(X: ScaledView, Z: FloatArray, orthogonal: bool) -> FloatArray:
+def _update_anchors(X: ScaledView, Z: FloatArray, A: FloatArray, orthogonal: bool) -> FloatArray:
     sums = X.weighted_sums(Z)
     if orthogonal:
-        left, _, right = np.linalg.svd(sums, full_matrices=False)
+        # Directions that the sums leave open, those of anchors without samples for one, stay near where they were;
+        # rounding would choose them otherwise.
+        stay = INERTIA * np.linalg.norm(sums) / max(float(np.linalg.norm(A)), np.finfo(float).tiny)
+        left, _, right = np.linalg.svd(sums + stay * A, full_matrices=False)
         return np.asarray(left @ right)
     return np.asarray(np.linalg.pinv(Z.T @ Z, hermitian=True) @ sums)
 
