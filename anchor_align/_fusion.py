@@ -66,7 +66,7 @@ def fuse(
     check_choice("how", how, ("mean", "concat"))
     graphs = check_graphs(Z_list)
     permutations = _check_permutations(P_list, len(graphs), graphs[0].shape[1])
-    shares = _check_weights(weights, len(graphs))
+    shares = check_weights(weights, len(graphs))
     if how == "concat":
         shares = shares * len(graphs)
     fuse_kind = _fuse_sparse if all(is_sparse(Z) for Z in graphs) else _fuse_dense
@@ -158,10 +158,11 @@ def _as_indices(P: Any, view: int, m: int) -> IndexArray:
     raise InputError(f"The permutation of view {view} is not one-to-one: expected each of {m} anchors exactly once.")
 
 
-def _check_weights(weights: Any, n_views: int) -> FloatArray:
+def check_weights(weights: Any, n_views: int) -> FloatArray:
+    """Share of every view in the mean; they sum to one."""
     if weights is None:
         return np.full(n_views, 1.0 / n_views)
-    if isinstance(weights, dict) or not isinstance(weights, Iterable):
+    if isinstance(weights, (dict, str)) or not isinstance(weights, Iterable) or getattr(weights, "ndim", 1) == 0:
         raise InputTypeError(f"weights must be a list of numbers, one per view, got {weights!r}.")
     values = list(weights)
     if not all(isinstance(w, numbers.Real) for w in values):

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ._align import AnchorAligner
-from ._fusion import fuse
+from ._fusion import check_weights, fuse
 from ._types import FloatArray, Graph, IndexArray
 from ._validation import check_finite, check_graphs
 from ._views import Views, as_floats, read_only
 from .adapter import Adapter, AnchorGraphs
+from .checks import check_flag, check_whole_number
 from .errors import AdapterError, InputError
 
 FUSIONS = ("aligned", "unaligned", "concat")
@@ -48,22 +50,33 @@ class Fused:
         return fuse(graphs, self.permutations, weights=self.weights, how=how)
 
 
+def count_anchors(adapter: Adapter, n_anchors: int | None, n_samples: int, n_clusters: int) -> int:
+    """Number of anchors as the user, or else the adapter, says."""
+    if n_anchors is not None:
+        return check_whole_number("n_anchors", n_anchors, least=1)
+    with _blamed(adapter, "default_n_anchors that cannot be used"):
+        return check_whole_number("n_anchors", adapter.default_n_anchors(n_samples, n_clusters), least=1)
+
+
 def build_graphs(adapter: Adapter, views: Views, n_clusters: int, n_anchors: int, seed: int) -> AnchorGraphs:
     """Anchor graphs of the views, checked; nobody can write to them."""
-    made = adapter.anchor_graphs(views.matrices, n_clusters=n_clusters, n_anchors=n_anchors, random_state=seed)
+    handed = [read_only(X) for X in views.matrices]
+    made = adapter.anchor_graphs(handed, n_clusters=n_clusters, n_anchors=n_anchors, random_state=seed)
     if not isinstance(made, AnchorGraphs):
         raise AdapterError(
             f"Adapter {adapter.name!r} returned {type(made).__name__} from anchor_graphs; expected AnchorGraphs."
         )
     graphs = _check_made(adapter, made.graphs, views)
-    if made.anchors is not None and len(made.anchors) != len(graphs):
-        raise AdapterError(f"Adapter {adapter.name!r} returned anchors of {len(made.anchors)} views for {len(graphs)}.")
-    return replace(made, graphs=graphs)
+    with _blamed(adapter, "AnchorGraphs that cannot be used"):
+        aligned = check_flag("aligned", made.aligned)
+        if made.anchors is not None and (not isinstance(made.anchors, Sequence) or len(made.anchors) != len(graphs)):
+            raise InputError(f"anchors must be a list with one entry for each of {len(graphs)} views.")
+    return replace(made, graphs=graphs, aligned=aligned)
 
 
 def new_graphs(adapter: Adapter, views: Views, learned: AnchorGraphs) -> list[Graph]:
     """Graphs of other samples on the learned anchors, checked."""
-    graphs = _check_made(adapter, adapter.new_graphs(views.matrices, learned), views)
+    graphs = _check_made(adapter, adapter.new_graphs([read_only(X) for X in views.matrices], learned), views)
     expected = learned.graphs[0].shape[1]
     if graphs[0].shape[1] != expected:
         raise AdapterError(
@@ -85,13 +98,12 @@ def fuse_graphs(
     if fusion == "aligned" and not learned.aligned:
         fitted = aligner.fit(graphs)
         permutations = fitted.permutations_
-    ordered = [read_only(Z[:, p]) for Z, p in zip(graphs, permutations, strict=True)]
-    weights = adapter.view_weights(ordered, n_clusters=n_clusters, random_state=seed)
-    try:
-        graph = fuse(ordered, weights=weights)
-    except InputError as error:
-        raise AdapterError(f"Adapter {adapter.name!r} returned weights that cannot be used: {error}") from error
-    return Fused(read_only(graph), fusion, permutations, weights, fitted)
+    ordered = [Z[:, p] for Z, p in zip(graphs, permutations, strict=True)]
+    weights = adapter.view_weights([read_only(Z) for Z in ordered], n_clusters=n_clusters, random_state=seed)
+    if weights is not None:
+        with _blamed(adapter, "weights that cannot be used"):
+            weights = check_weights(weights, len(graphs))
+    return Fused(read_only(fuse(ordered, weights=weights)), fusion, permutations, weights, fitted)
 
 
 def cluster_graph(adapter: Adapter, graph: Graph, n_clusters: int, seed: int) -> IndexArray:
@@ -99,7 +111,11 @@ def cluster_graph(adapter: Adapter, graph: Graph, n_clusters: int, seed: int) ->
 
     Several runs of k-means may find the same clusters under other numbers, and rounding decides which run is the best.
     """
-    found = np.asarray(adapter.cluster(graph, n_clusters=n_clusters, random_state=seed))
+    made = adapter.cluster(read_only(graph), n_clusters=n_clusters, random_state=seed)
+    try:
+        found = np.asarray(made)
+    except ValueError:
+        found = np.empty(0, dtype=object)
     if found.shape != (graph.shape[0],) or found.dtype.kind not in "iub":
         raise AdapterError(
             f"Adapter {adapter.name!r} returned labels of shape {found.shape} and dtype {found.dtype}; "
@@ -113,11 +129,9 @@ def cluster_graph(adapter: Adapter, graph: Graph, n_clusters: int, seed: int) ->
 
 def _check_made(adapter: Adapter, made: Any, views: Views) -> list[Graph]:
     """Graphs as they may be used: one per view, finite, as many rows as samples, the same number of anchors."""
-    try:
+    with _blamed(adapter, "graphs that cannot be used"):
         graphs = [as_floats(Z) for Z in check_graphs(made)]
         check_finite(graphs)
-    except InputError as error:
-        raise AdapterError(f"Adapter {adapter.name!r} returned graphs that cannot be used: {error}") from error
     if len(graphs) != len(views.matrices):
         raise AdapterError(f"Adapter {adapter.name!r} returned {len(graphs)} graphs for {len(views.matrices)} views.")
     if graphs[0].shape[0] != views.n_samples:
@@ -125,3 +139,12 @@ def _check_made(adapter: Adapter, made: Any, views: Views) -> list[Graph]:
             f"Adapter {adapter.name!r} returned graphs of {graphs[0].shape[0]} samples; expected {views.n_samples}."
         )
     return [read_only(Z) for Z in graphs]
+
+
+@contextmanager
+def _blamed(adapter: Adapter, what: str) -> Iterator[None]:
+    """Say that the adapter returned what a check refuses."""
+    try:
+        yield
+    except InputError as error:
+        raise AdapterError(f"Adapter {adapter.name!r} returned {what}: {error}") from error

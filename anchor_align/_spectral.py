@@ -7,12 +7,14 @@ map V / s also places new samples.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 from ._grams import GramMatrices
 from ._types import FloatArray, Graph, IndexArray, is_sparse
@@ -66,7 +68,7 @@ def spectral_embedding(graph: Graph, n_components: int) -> SpectralEmbedding:
     values, V = values[:rank], V[:, :rank]
     # The sign of a singular vector is arbitrary: its largest entry is made positive, so that results can be compared.
     V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
-    return SpectralEmbedding(np.ascontiguousarray(V / values), values)
+    return SpectralEmbedding(np.ascontiguousarray(V / np.where(values > 0, values, 1.0)), values)
 
 
 def _numerical_rank(values: FloatArray, rounding: float) -> int:
@@ -88,7 +90,15 @@ def _accurate_directions(graph: Graph, k: int) -> tuple[FloatArray, FloatArray]:
 def kmeans_labels(embedding: FloatArray, n_clusters: int, random_state: int, *, n_init: int = 10) -> IndexArray:
     """Labels of k-means run until no sample moves: every sample is with the nearest mean."""
     kmeans = KMeans(n_clusters, n_init=n_init, tol=0.0, random_state=random_state)
-    return np.asarray(kmeans.fit_predict(embedding), dtype=np.intp)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels = np.asarray(kmeans.fit_predict(embedding), dtype=np.intp)
+    found = len(np.unique(labels))
+    if found < n_clusters:
+        warnings.warn(
+            f"Found {found} clusters instead of {n_clusters}: the fused graph has too few distinct rows.", stacklevel=2
+        )
+    return labels
 
 
 def spectral_labels(graph: Any, n_clusters: int, random_state: int) -> IndexArray:

@@ -162,7 +162,9 @@ def check_seed(random_state: object) -> int:
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, (bool, np.bool_)):
         if random_state < 0:
             raise InputError(f"random_state must be >= 0, got {random_state}.")
-        return int(random_state)
+        seed = int(random_state)
+        # scikit-learn takes no more than 32 bits.
+        return seed if seed < 2**32 else int(np.random.SeedSequence(seed).generate_state(1)[0])
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**32))
     if isinstance(random_state, np.random.RandomState):

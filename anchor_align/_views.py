@@ -27,6 +27,11 @@ class Views:
         return int(self.matrices[0].shape[0])
 
     @property
+    def n_numbers(self) -> int:
+        """Entries of all views."""
+        return sum(X.nnz if is_sparse(X) else X.size for X in self.matrices)
+
+    @property
     def layout(self) -> dict[str, int]:
         """Number of features of every view, by name."""
         return {name: int(X.shape[1]) for name, X in zip(self.names, self.matrices, strict=True)}
@@ -48,9 +53,9 @@ class Views:
 def check_views(views: Any, column_groups: Any = None) -> Views:
     """Check views and give every one a name: the dict's key, or "0", "1" and so on."""
     if is_table(views):
-        if np.ndim(views) < 2 and not is_sparse(views):
+        if not is_sparse(views) and not hasattr(views, "columns") and np.ndim(views[:1]) < 2:
             raise InputError(
-                f"Got one array of shape {np.shape(views)}; expected a list of views or a table, samples x features. "
+                f"Got one array of {np.size(views)} numbers; expected a list of views or a table, samples x features. "
                 "Reshape your data, with reshape(1, -1) for a single sample."
             )
         named = split_columns(views, column_groups)
@@ -80,59 +85,71 @@ def is_table(views: Any) -> bool:
         return True
     if isinstance(views, np.ndarray) and views.dtype != object:
         return views.ndim <= 2
-    if not isinstance(views, (Sequence, np.ndarray)) or len(views) == 0:
+    if isinstance(views, np.ndarray) and views.ndim == 0:
+        return True
+    if isinstance(views, (str, bytes)) or not isinstance(views, (Sequence, np.ndarray)) or len(views) == 0:
         return False
     first = views.flat[0] if isinstance(views, np.ndarray) else views[0]
     if isinstance(first, (list, tuple)):
-        return not first or np.ndim(first[0]) == 0
-    return np.ndim(first) == 0
+        return not first or not hasattr(first[0], "__len__")
+    return not hasattr(first, "shape")
 
 
 def split_columns(table: Any, groups: Any) -> dict[str, Any]:
     """Views of one table: groups as given, else a DataFrame's upper level of column names, else all in one view."""
-    levels = getattr(getattr(table, "columns", None), "nlevels", 1)
     if groups is None:
-        if levels > 1:
-            return {str(key): table[key] for key in dict.fromkeys(table.columns.get_level_values(0))}
-        return {"0": table}
-    named = dict(groups) if isinstance(groups, Mapping) else dict(enumerate(_as_groups(groups, table)))
-    if not named:
-        raise InputError("column_groups is empty; expected the columns of one view or more.")
-    return {str(name): _take_columns(table, columns, str(name)) for name, columns in named.items()}
-
-
-def _as_groups(groups: Any, table: Any) -> list[Any]:
-    """Groups of columns; whole numbers are the widths of the views, from left to right."""
+        if getattr(getattr(table, "columns", None), "nlevels", 1) == 1:
+            return {"0": table}
+        names = list(dict.fromkeys(table.columns.get_level_values(0)))
+        return _by_name(names, [table[name] for name in names])
     if isinstance(groups, str) or not isinstance(groups, Iterable):
         raise InputTypeError(f"column_groups must list the columns, or the width, of every view; got {groups!r}.")
-    listed = list(groups)
-    if not all(isinstance(width, (int, np.integer)) and not isinstance(width, bool) for width in listed):
-        return listed
-    width, total = np.shape(table)[1], sum(listed)
-    if total != width or min(listed, default=0) < 1:
-        raise InputError(f"column_groups gives views of {listed} columns, {total} in all; the table has {width}.")
-    edges = np.cumsum([0, *listed])
+    names = list(groups) if isinstance(groups, Mapping) else list(range(len(listed := list(groups))))
+    listed = list(groups.values()) if isinstance(groups, Mapping) else listed
+    if not listed:
+        raise InputError("column_groups is empty; expected the columns of one view or more.")
+    columns = _from_widths(listed, np.shape(table)[1])
+    return _by_name(names, [_take_columns(table, each, str(name)) for name, each in zip(names, columns, strict=True)])
+
+
+def _by_name(names: list[Any], views: list[Any]) -> dict[str, Any]:
+    named = {str(name): X for name, X in zip(names, views, strict=True)}
+    if len(named) < len(views):
+        raise InputError(f"Two views have the same name: {', '.join(map(str, names))}.")
+    return named
+
+
+def _from_widths(groups: list[Any], width: int) -> list[Any]:
+    """Groups of columns; whole numbers are the widths of the views, from left to right."""
+    if not all(isinstance(each, (int, np.integer)) and not isinstance(each, bool) for each in groups):
+        return groups
+    if sum(groups) != width or min(groups) < 1:
+        raise InputError(f"column_groups gives views of {groups} columns, {sum(groups)} in all; the table has {width}.")
+    edges = np.cumsum([0, *groups])
     return [slice(int(left), int(right)) for left, right in itertools.pairwise(edges)]
 
 
 def _take_columns(table: Any, columns: Any, name: str) -> Any:
+    """Columns of one view: a slice, positions, a mask, or names of a DataFrame's columns."""
     try:
-        if hasattr(table, "columns") and not isinstance(columns, slice):
-            return table.loc[:, list(columns)]
+        if not isinstance(columns, slice):
+            wanted = list(columns) if not isinstance(columns, str) else [columns]
+            if hasattr(table, "columns") and set(wanted) <= set(table.columns):
+                return table.loc[:, wanted]
+            columns = np.asarray(wanted)
+            if columns.dtype.kind not in "iub" or columns.ndim != 1 or len(columns) == 0:
+                raise IndexError(f"got {wanted}, expected positions or names of columns")
         if hasattr(table, "iloc"):
             return table.iloc[:, columns]
         table = sp.csc_array(table) if is_sparse(table) else np.asarray(table)
-        return table[:, columns if isinstance(columns, slice) else np.asarray(list(columns), dtype=np.intp)]
+        return table[:, columns]
     except (KeyError, IndexError, ValueError, TypeError) as error:
         raise InputError(f"The columns of view {name} are not in the table: {error}.") from error
 
 
 def _name_views(views: Any) -> dict[str, Any]:
     if isinstance(views, Mapping):
-        named = {str(name): X for name, X in views.items()}
-        if len(named) < len(views):
-            raise InputError(f"Two views have the same name: {', '.join(map(str, views))}.")
-        return named
+        return _by_name(list(views), list(views.values()))
     if isinstance(views, (str, bytes)) or not isinstance(views, Iterable):
         raise InputTypeError(f"Expected a list or dict of views, or one table, got {type(views).__name__}.")
     if isinstance(views, np.ndarray) and views.dtype == object:

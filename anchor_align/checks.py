@@ -37,7 +37,24 @@ def check_number(what: str, got: object, *, least: float = 0.0) -> float:
     """
     if isinstance(got, (bool, np.bool_)) or not isinstance(got, numbers.Real):
         raise InputTypeError(f"{what} must be a finite number >= {least:g}, got {got!r} ({type(got).__name__}).")
-    value = float(got)
+    try:
+        value = float(got)
+    except OverflowError:
+        value = math.inf
     if not (math.isfinite(value) and value >= least):
         raise InputError(f"{what} must be a finite number >= {least:g}, got {got}.")
     return value
+
+
+def check_flag(what: str, got: object) -> bool:
+    """True or False.
+
+    Examples
+    --------
+    >>> check_flag("orthogonal", "no")
+    Traceback (most recent call last):
+    anchor_align.errors.InputTypeError: orthogonal must be True or False, got 'no'.
+    """
+    if not isinstance(got, (bool, np.bool_)):
+        raise InputTypeError(f"{what} must be True or False, got {got!r}.")
+    return bool(got)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -11,8 +12,9 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from ._align import AnchorAligner
-from ._pipeline import FUSIONS, build_graphs, cluster_graph, fuse_graphs, new_graphs
+from ._pipeline import FUSIONS, build_graphs, cluster_graph, count_anchors, fuse_graphs, new_graphs
 from ._spectral import spectral_embedding
+from ._threads import threads_for
 from ._types import FloatArray, IndexArray
 from ._validation import check_choice, check_lam, check_reference, check_seed
 from ._views import check_views
@@ -38,8 +40,9 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Anchors in every view; by default as the adapter suggests, mostly two for each cluster.
     lam : float, default=0.1
         Weight of the structure term in the alignment, see :func:`align`.
-    reference : int, "auto" or "consensus", default="auto"
-        The view whose order of anchors is kept, see :func:`align`.
+    reference : int, "auto" or "consensus", default="consensus"
+        The view whose order of anchors is kept, or none, see :func:`align`. Without a reference no poor view can spoil
+        the match of all others.
     fusion : {"aligned", "unaligned", "concat"}, default="aligned"
         "aligned" is the mean of the aligned graphs; "unaligned" the mean of the graphs as they come; "concat" puts
         them side by side, which no alignment can change. The last two are the controls of an ablation.
@@ -93,7 +96,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         n_clusters: int = 8,
         n_anchors: int | None = None,
         lam: float = 0.1,
-        reference: SupportsIndex | str = "auto",
+        reference: SupportsIndex | str = "consensus",
         fusion: str = "aligned",
         adapter_params: dict[str, Any] | None = None,
         column_groups: Any = None,
@@ -129,12 +132,13 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_reference(self.reference, len(checked.matrices))
         if checked.n_samples < n_clusters:
             raise InputError(f"Got n_samples={checked.n_samples}, fewer than n_clusters={n_clusters}.")
-        n_anchors = self._count_anchors(adapter, checked.n_samples, n_clusters)
-        learned = build_graphs(adapter, checked, n_clusters, n_anchors, seed)
+        n_anchors = count_anchors(adapter, self.n_anchors, checked.n_samples, n_clusters)
         aligner = AnchorAligner(self.lam, reference=self.reference, random_state=seed)
-        fused = fuse_graphs(adapter, learned, fusion, aligner, n_clusters, seed)
-        labels = cluster_graph(adapter, fused.graph, n_clusters, seed)
-        embedding = spectral_embedding(fused.graph, n_clusters)
+        with threads_for(checked.n_numbers):
+            learned = build_graphs(adapter, checked, n_clusters, n_anchors, seed)
+            fused = fuse_graphs(adapter, learned, fusion, aligner, n_clusters, seed)
+            labels = cluster_graph(adapter, fused.graph, n_clusters, seed)
+            embedding = spectral_embedding(fused.graph, n_clusters)
 
         self.labels_ = labels
         self.fused_graph_ = fused.graph
@@ -170,7 +174,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """
         check_is_fitted(self)
         checked = check_views(views, self.column_groups).ordered_as(self._layout)
-        graph = self._fused.of(new_graphs(self.adapter_, checked, self.anchor_graphs_))
+        with threads_for(checked.n_numbers):
+            graph = self._fused.of(new_graphs(self.adapter_, checked, self.anchor_graphs_))
         if self._near_means:
             return self._nearest_mean(self._projection.unit_rows(graph))
         return np.asarray(self.labels_[pairwise_distances_argmin(graph, self.fused_graph_)])
@@ -191,12 +196,10 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             return adapter
         if not isinstance(self.adapter, str):
             raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {self.adapter!r}.")
-        return get_adapter(self.adapter, **(self.adapter_params or {}))
-
-    def _count_anchors(self, adapter: Adapter, n_samples: int, n_clusters: int) -> int:
-        if self.n_anchors is not None:
-            return check_whole_number("n_anchors", self.n_anchors, least=1)
-        return adapter.default_n_anchors(n_samples, n_clusters)
+        params = {} if self.adapter_params is None else self.adapter_params
+        if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
+            raise InputTypeError(f"adapter_params must be a dict of settings by name, got {self.adapter_params!r}.")
+        return get_adapter(self.adapter, **params)
 
 
 def _cluster_means(embedding: FloatArray, labels: npt.NDArray[np.intp]) -> FloatArray:

@@ -4,9 +4,9 @@
 
 FOLDER holds the data as .npz files with ``view_0``, ``view_1``, ... and ``labels``: 3-Sources, UCI-Digit_3v, BDGP_3v
 and MSRC-v1, and the six views of the handwritten numerals as ``wild/handwritten_numerals_v73.mat`` (extra ``mat73``).
-What is not there is left out. As in the papers, anchors are drawn once for each setting and the best setting counts; here
-that is repeated with five seeds. Choosing by the labels says nothing about the accuracy on data without labels: the
-last column shows the best single setting, and what it reaches on average.
+What is not there is left out. As in the papers, anchors are drawn once for each setting and the best setting counts;
+here that is repeated with five seeds. Choosing by the labels says nothing about the accuracy on data without labels;
+the last column shows the best single setting, and what it reaches on average.
 """
 
 from __future__ import annotations
@@ -99,7 +99,9 @@ def main() -> None:
             print(f"{claim.dataset:<22}not in {folder}")
             continue
         grid = list(itertools.product(claim.n_anchors, claim.settings))
-        table = np.array([[accuracy(claim, *loaded, *point, seed) for point in grid] for seed in SEEDS])
+        table = np.array(
+            [[accuracy(claim, *loaded, n_anchors, params, seed) for n_anchors, params in grid] for seed in SEEDS]
+        )
         best = table.max(axis=1)
         at, means = int(table.mean(axis=0).argmax()), table.mean(axis=0)
         setting = ", ".join(f"{key} = {value}" for key, value in {"m": grid[at][0], **grid[at][1]}.items())

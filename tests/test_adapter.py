@@ -98,7 +98,8 @@ def test_view_weights_are_used() -> None:
 
     fitted = fit(Weighted("weighted", good_graphs), reference=0)
     np.testing.assert_allclose(fitted.fused_graph_, fitted.anchor_graphs_.graphs[0])
-    assert np.array_equal(fitted.weights_, [1.0, 0.0])
+    assert fitted.weights_ is not None
+    assert fitted.weights_.tolist() == [1.0, 0.0]
 
 
 def test_columns_that_correspond_are_left_in_order() -> None:
@@ -113,6 +114,8 @@ def test_columns_that_correspond_are_left_in_order() -> None:
 
 
 BAD_GRAPHS = {
+    "flag": (lambda Z: AnchorGraphs(Z, aligned="no"), "aligned must be True or False, got 'no'"),  # type: ignore[arg-type]
+    "generator of anchors": (lambda Z: AnchorGraphs(Z, anchors=(A for A in Z)), "anchors must be a list"),  # type: ignore[arg-type]
     "none": (None, "returned graphs that cannot be used: Expected a list"),
     "one graph": (lambda Z: Z[:1], "returned 1 graphs for 2 views"),
     "too few rows": (lambda Z: [each[:50] for each in Z], "returned graphs of 50 samples; expected 200"),
@@ -120,7 +123,7 @@ BAD_GRAPHS = {
     "sparse nan": (lambda Z: [sp.csr_array(each * np.nan) for each in Z], "View 0 has NaN or infinity"),
     "unequal": (lambda Z: [Z[0], Z[1][:, :3]], "View 0 has 4 anchors; view 1 has 3"),
     "text": (lambda Z: "graphs", "Expected a list of anchor graphs"),
-    "anchors": (lambda Z: AnchorGraphs(Z, anchors=[1]), "returned anchors of 1 views for 2"),
+    "anchors": (lambda Z: AnchorGraphs(Z, anchors=[1]), "anchors must be a list with one entry for each of 2 views"),
 }
 
 
@@ -143,6 +146,7 @@ def test_bad_graphs_are_refused(name: str) -> None:
         (np.zeros((200, 1), dtype=int), r"labels of shape \(200, 1\)"),
         (np.full(200, 0.5), "dtype float64"),
         (None, "dtype object"),
+        ([[1], [1, 2]], "dtype object"),
         (np.arange(200), "returned 200 clusters; expected at most 4"),
     ],
 )
@@ -152,7 +156,7 @@ def test_bad_labels_are_refused(labels: Any, message: str) -> None:
         fit(FunctionAdapter("bad", good_graphs, lambda graph, **_: labels))
 
 
-@pytest.mark.parametrize("weights", [[1.0], [-1.0, 2.0], [np.nan, 1.0], "x"])
+@pytest.mark.parametrize("weights", [[1.0], [-1.0, 2.0], [np.nan, 1.0], "x", np.array(1.0)])
 def test_bad_weights_are_refused(weights: Any) -> None:
     """One weight >= 0 per view."""
 
@@ -184,6 +188,43 @@ def test_adapters_cannot_write_to_what_they_get(sparse: bool) -> None:
         with pytest.raises(ValueError, match="read-only"):
             AlignedClusterer(adapter, n_clusters=4, n_anchors=4).fit(views)
     assert all(abs(X - Y).max() == 0 for X, Y in zip(views, before, strict=True))
+
+
+def test_adapters_cannot_take_samples_away() -> None:
+    """What they do to the lists they are handed stays with them."""
+
+    def graphs(views: Any, **options: Any) -> Any:
+        views[:] = [X[:5] for X in views]
+        return [np.eye(4)[np.arange(5) % 4] for _ in views]
+
+    with pytest.raises(AdapterError, match="returned graphs of 5 samples; expected 200"):
+        fit(FunctionAdapter("bad", graphs))
+
+    class Swapping(FunctionAdapter):
+        def view_weights(self, graphs: Any, *, n_clusters: int, random_state: int) -> Any:
+            graphs[0] = graphs[1]
+
+    honest, swapping = (fit(kind("mine", good_graphs)) for kind in (FunctionAdapter, Swapping))
+    assert np.array_equal(honest.fused_graph_, swapping.fused_graph_)
+
+
+def test_graphs_without_entries_are_clustered() -> None:
+    """All-zero graphs say nothing: one cluster, and a warning."""
+    zeros = [np.zeros((20, 3))] * 2
+    with pytest.warns(UserWarning, match="Found 1 clusters instead of 2"):
+        labels = AlignedClusterer("precomputed", n_clusters=2).fit_predict(zeros)
+    assert set(labels) == {0}
+
+
+def test_number_of_anchors_of_the_adapter_is_checked() -> None:
+    """Whole and at least one."""
+
+    class Half(FunctionAdapter):
+        def default_n_anchors(self, n_samples: int, n_clusters: int) -> Any:
+            return 0.5
+
+    with pytest.raises(AdapterError, match="Adapter 'half' returned default_n_anchors that cannot be used"):
+        AlignedClusterer(Half("half", good_graphs), n_clusters=4).fit(VIEWS)
 
 
 def test_the_users_adapter_is_not_touched() -> None:

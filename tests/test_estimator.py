@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,11 @@ def clusterer(adapter: str = "lmvsc", **options: Any) -> AlignedClusterer:
     return AlignedClusterer(adapter, **options)
 
 
-@parametrize_with_checks([AlignedClusterer(name, n_clusters=3, random_state=0) for name in ADAPTERS])
+@parametrize_with_checks(
+    [  # type: ignore[untyped-decorator]  # scikit-learn is not typed
+        AlignedClusterer(name, n_clusters=3, random_state=0) for name in ADAPTERS
+    ]
+)
 def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
     """All of scikit-learn's checks that apply to a clusterer."""
     check(estimator)
@@ -131,7 +136,14 @@ def test_kinds_of_views(adapter: str, kind: str) -> None:
 
 @pytest.mark.parametrize(
     "groups",
-    [[2, 2], [[0, 1], [2, 3]], {"a": [0, 1], "b": slice(2, 4)}, (range(2), np.array([2, 3]))],
+    [
+        [2, 2],
+        {"a": 2, "b": 2},
+        [[True, True, False, False], [False, False, True, True]],
+        [[0, 1], [2, 3]],
+        {"a": [0, 1], "b": slice(2, 4)},
+        (range(2), np.array([2, 3])),
+    ],
 )
 def test_one_table_with_groups_of_columns(groups: Any) -> None:
     """Widths, columns or named columns; dense, sparse and DataFrame alike."""
@@ -149,6 +161,8 @@ def test_frame_with_named_groups() -> None:
     frame = pd.DataFrame(np.hstack(VIEWS), columns=["x0", "y0", "x1", "y1"])
     fitted = clusterer(column_groups={"first": ["x0", "y0"], "second": ["x1", "y1"]}).fit(frame)
     assert np.array_equal(fitted.predict(frame[["y1", "x1", "y0", "x0"]]), fitted.labels_)
+    by_position = clusterer(column_groups=[[0, 1], [2, 3]]).fit(frame)
+    assert np.array_equal(by_position.labels_, fitted.labels_)
     frame.columns = pd.MultiIndex.from_product([["first", "second"], ["x", "y"]])
     assert np.array_equal(clusterer().fit_predict(frame), fitted.labels_)
 
@@ -269,7 +283,7 @@ def test_smallest_numbers(adapter: str) -> None:
             assert len(np.unique(made.fit_predict(views))) <= n_clusters
 
 
-BAD = {
+BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "samples": (lambda: clusterer().fit([VIEWS[0], VIEWS[1][:9]]), InputError, "View 0 has 200 samples; view 1 has 9"),
     "named": (
         lambda: clusterer().fit({"text": VIEWS[0], "image": VIEWS[1][:9]}),
@@ -302,6 +316,27 @@ BAD = {
         lambda: clusterer(column_groups=[[0, 1], [2, 9]]).fit(np.hstack(VIEWS)),
         InputError,
         "The columns of view 1 are not in the table",
+    ),
+    "groups of floats": (
+        lambda: clusterer(column_groups=[[0.5, 1.0], [2, 3]]).fit(np.hstack(VIEWS)),
+        InputError,
+        "The columns of view 0 are not in the table: got .*expected positions or names",
+    ),
+    "same name": (
+        lambda: clusterer(column_groups={1: [0, 1], "1": [2, 3]}).fit(np.hstack(VIEWS)),
+        InputError,
+        "Two views have the same name: 1, 1",
+    ),
+    "ragged": (lambda: clusterer().fit([[1, 2], [1]]), InputError, "rectangular"),
+    "params": (
+        lambda: AlignedClusterer(adapter_params=[1]).fit(VIEWS),  # type: ignore[arg-type]
+        InputTypeError,
+        "adapter_params must be a dict",
+    ),
+    "size": (
+        lambda: clusterer().fit([VIEWS[0], 1e200 * VIEWS[1]]),
+        InputError,
+        r"View 1's largest absolute value is .*e\+200; expected 1e-100 to 1e\+100",
     ),
     "groups of views": (lambda: clusterer(column_groups=[2]).fit(VIEWS), InputError, "column_groups splits one table"),
     "new features": (

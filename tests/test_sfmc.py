@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -29,11 +30,15 @@ def blocks(rng: np.random.Generator, k: int, n: int = 20, m: int = 6, leak: floa
     return np.asarray((1 - leak) * G + leak * rng.dirichlet(np.ones(k * m), size=k * n))
 
 
+def _bipartite(linked: Any) -> Any:
+    return sp.block_array([[None, linked], [linked.T, None]])
+
+
 def count_components(P: sp.csr_array) -> int:
     m = P.shape[1]
     linked = sp.csr_array(P > 0)
     used = int((linked.sum(axis=0) > 0).sum())
-    return int(connected_components(sp.block_array([[None, linked], [linked.T, None]]))[0]) - (m - used)
+    return int(connected_components(_bipartite(linked))[0]) - (m - used)
 
 
 def test_alternate_sampling_by_its_definition() -> None:

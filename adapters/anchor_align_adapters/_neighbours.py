@@ -24,13 +24,19 @@ def nearest_anchor_graph(X: Any, A: Any, n_neighbours: int) -> sp.csr_array:
     k = min(n_neighbours, m - 1)
     if k == 0:
         return sp.csr_array(np.ones((n, 1)))
+    A = A.astype(np.float64)
+    # What is common to all anchors changes no distance but costs digits. Sparse views keep their zeros.
+    centre = None if is_sparse(A) or is_sparse(X) else A.mean(axis=0)
+    A = A if centre is None else A - centre
     square_norms = _square_norms(A)
     indices = np.empty((n, k), dtype=np.int32)
     weights = np.empty((n, k))
     step = max(1, BLOCK_NUMBERS // m)
     for start in range(0, n, step):
         rows = slice(start, start + step)
-        indices[rows], weights[rows] = _nearest(_square_distances(X[rows], A, square_norms), k)
+        block = X[rows].astype(np.float64)
+        block = block if centre is None else block - centre
+        indices[rows], weights[rows] = _nearest(_square_distances(block, A, square_norms), k)
     graph = sp.csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, m))
     graph.sort_indices()
     graph.eliminate_zeros()

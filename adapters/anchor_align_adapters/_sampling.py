@@ -43,10 +43,15 @@ def _feature_sums(views: Sequence[Any]) -> FloatArray:
     step = max(1, BLOCK_NUMBERS // n)
     for X in views:
         columns = sp.csc_array(X) if is_sparse(X) else X
+        if is_sparse(X) and not columns.min(axis=0).toarray().any():
+            # All minima are zero: adding the other entries one after the other gives the same sums.
+            rows, entries = np.concatenate([np.arange(n), columns.indices]), np.concatenate([sums, columns.data])
+            sums = np.bincount(rows, entries, n)
+            continue
         for start in range(0, X.shape[1], step):
             block = columns[:, start : start + step]
             block = np.asarray(block.toarray() if is_sparse(block) else block, dtype=np.float64)
             # One contiguous row for each feature: added up one after the other.
-            rows = np.concatenate([sums[None], np.ascontiguousarray((block - block.min(axis=0)).T)])
-            sums = np.add.reduce(rows, axis=0)
+            features = np.concatenate([sums[None], np.ascontiguousarray((block - block.min(axis=0)).T)])
+            sums = np.add.reduce(features, axis=0)
     return sums

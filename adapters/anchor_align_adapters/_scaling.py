@@ -14,6 +14,8 @@ from anchor_align.errors import unknown_name
 
 from ._types import FloatArray, is_sparse
 
+# Largest absolute values that can be squared and added up.
+SMALLEST, LARGEST = 1e-100, 1e100
 SCALES = ("spread", "standard", "unit", "max", None)
 
 
@@ -95,17 +97,17 @@ def learn_scaler(X: Any, scale: str | None) -> Scaler:
     """
     if scale is None:
         return Scaler()
+    if not isinstance(scale, str) or scale not in SCALES:
+        raise unknown_name("scale", scale, [name for name in SCALES if name])
     if scale == "unit":
         return Scaler(unit=True)
     if scale == "max":
         entries = X.data if is_sparse(X) else X
         return Scaler(divisor=_divisor(np.abs(entries).max(initial=0.0, keepdims=True).reshape(1)))
-    if scale in ("spread", "standard"):
-        mean, spread = _moments(X)
-        if scale == "spread":
-            return Scaler(divisor=_divisor(np.sqrt(np.mean(spread**2, keepdims=True))))
-        return Scaler(mean, _divisor(spread))
-    raise unknown_name("scale", scale, [name for name in SCALES if name])
+    mean, spread = _moments(X)
+    if scale == "spread":
+        return Scaler(divisor=_divisor(np.sqrt(np.mean(spread**2, keepdims=True))))
+    return Scaler(mean, np.where(spread > 0, spread, np.inf))
 
 
 def _unit_rows(X: Any) -> Any:
@@ -131,27 +133,35 @@ def _divisor(size: FloatArray) -> FloatArray:
 def _moments(X: Any) -> tuple[FloatArray, FloatArray]:
     """Mean and standard deviation of every feature; spread that is rounding noise only counts as none."""
     if is_sparse(X):
-        mean, variance = mean_variance_axis(sp.csr_matrix(X), axis=0)
-        mean, spread = mean.astype(np.float64), np.sqrt(variance.astype(np.float64))
-        largest = np.maximum(np.abs(X.max(axis=0).toarray()), np.abs(X.min(axis=0).toarray())).ravel()
+        mean, variance = mean_variance_axis(sp.csr_matrix(X, dtype=np.float64), axis=0)
+        spread = np.sqrt(variance)
+        low, high = (np.asarray(edge.toarray()).ravel() for edge in (X.min(axis=0), X.max(axis=0)))
     else:
         mean = X.mean(axis=0, dtype=np.float64)
         spread = X.std(axis=0, dtype=np.float64)
-        largest = np.abs(X).max(axis=0)
-    noise = 8.0 * np.finfo(X.dtype).eps * largest
-    return mean, np.where(spread > noise, spread, 0.0)
+        low, high = X.min(axis=0), X.max(axis=0)
+    noise = 8.0 * np.finfo(X.dtype).eps * np.maximum(np.abs(low), np.abs(high))
+    return mean, np.where((low < high) & (spread > noise), spread, 0.0)
 
 
 def scale_views(views: Any, scale: str | None) -> tuple[list[ScaledView], list[Scaler]]:
     """Scale all views, each on its own; the scalers do the same to other samples."""
+    for view, X in enumerate(views):
+        _check_size(X, view)
     scalers = [learn_scaler(X, scale) for X in views]
     return apply_scalers(views, scalers), scalers
 
 
 def apply_scalers(views: Any, scalers: list[Scaler]) -> list[ScaledView]:
-    """Scale views as learned; names a view whose scaled values overflow."""
-    scaled = [scaler(X) for scaler, X in zip(scalers, views, strict=True)]
-    for view, X in enumerate(scaled):
-        if not np.isfinite(X.matrix.sum()):
-            raise InputError(f"View {view} overflows when scaled; divide it by a constant first.")
-    return scaled
+    """Scale views as learned."""
+    return [scaler(X) for scaler, X in zip(scalers, views, strict=True)]
+
+
+def _check_size(X: Any, view: int) -> None:
+    """Squares of the largest entry, and their sums, must neither overflow nor vanish."""
+    largest = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0))
+    if largest and not SMALLEST <= largest <= LARGEST:
+        raise InputError(
+            f"View {view}'s largest absolute value is {largest:.1e}; expected {SMALLEST:g} to {LARGEST:g}. "
+            "Multiply the view by a constant."
+        )

@@ -25,7 +25,7 @@ from anchor_align import (
     simplex_least_squares,
     view_seeds,
 )
-from anchor_align.checks import check_number, check_whole_number
+from anchor_align.checks import check_flag, check_number, check_whole_number
 
 from ._anchors import check_n_anchors, kmeans_anchors
 from ._scaling import ScaledView, apply_scalers, scale_views
@@ -110,7 +110,7 @@ class FMVACC(Adapter):
     def _checked(self) -> Settings:
         return Settings(
             check_number("beta", self.beta),
-            bool(self.orthogonal),
+            check_flag("orthogonal", self.orthogonal),
             check_whole_number("max_iter", self.max_iter, least=1),
             check_number("tol", self.tol),
         )
@@ -143,15 +143,19 @@ def alternate(X: ScaledView, start: FloatArray, settings: Settings) -> Alternate
     """Update anchors and graph in turn; the objective never rises."""
     orthogonal = settings.is_orthogonal(start)
     square_norm = X.square_norm()
-    A = start
-    Z = project_rows_on_simplex(X.times(A.T))
+    A, Z = start, project_rows_on_simplex(X.times(start.T))
     history: list[float] = []
     for _ in range(settings.max_iter):
+        before = A, Z
         A = _update_anchors(X, Z, A, orthogonal)
         products = X.times(A.T)
         Z = _update_graph(products, Z, A, settings.beta, orthogonal)
-        history.append(_objective(square_norm, products, Z, A, settings.beta))
-        if len(history) > 1 and history[-2] - history[-1] <= settings.tol * abs(history[-1]):
+        value = _objective(square_norm, products, Z, A, settings.beta)
+        if history and value > history[-1]:  # by rounding: anchors that can hardly be told apart
+            A, Z = before
+            break
+        history.append(value)
+        if len(history) > 1 and history[-2] - value <= settings.tol * abs(value):
             break
     return Alternated(Z if orthogonal else best_graph(X, A, settings), A, tuple(history))
 

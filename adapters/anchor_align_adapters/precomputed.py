@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl
+from anchor_align.checks import check_flag
 
 
 class Precomputed(Adapter):
@@ -42,7 +43,7 @@ class Precomputed(Adapter):
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
     ) -> AnchorGraphs:
         """The views themselves."""
-        return AnchorGraphs(views, aligned=self.aligned)
+        return AnchorGraphs(views, aligned=check_flag("aligned", self.aligned))
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Sequence[Any]:
         """The views themselves."""

@@ -92,7 +92,7 @@ class SFMC(Adapter):
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
     ) -> AnchorGraphs:
         """Choose anchors as ``anchors`` says, and connect every sample to its nearest ones."""
-        if self.anchors not in STYLES:
+        if not isinstance(self.anchors, str) or self.anchors not in STYLES:
             raise unknown_name("anchors", self.anchors, STYLES)
         n_neighbours = check_whole_number("n_neighbors", self.n_neighbors, least=1)
         check_n_anchors(n_anchors, views[0].shape[0])
