@@ -25,12 +25,11 @@ DRAWS = 20
 def cluster(data: MultiViewData, fusion: str, seed: int) -> tuple[AlignedClusterer, float]:
     """Cluster one draw; every view's anchors are drawn with a seed of its own, the same for both ways of fusing."""
     clusterer = AlignedClusterer(
-        "fmvacc",
+        "lmvsc",
         n_clusters=N_CLUSTERS,
         n_anchors=N_ANCHORS,
         fusion=fusion,
         reference=0,
-        adapter_params={"beta": 0.1},
         random_state=seed,
     )
     return clusterer, acc(data.labels, clusterer.fit_predict(data.views))

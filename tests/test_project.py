@@ -35,7 +35,9 @@ def test_wheel_installs_two_packages_and_their_types(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
         (entry_points,) = [name for name in names if name.endswith("entry_points.txt")]
-        assert "anchor-align = anchor_align.cli:main" in archive.read(entry_points).decode()
+        declared = archive.read(entry_points).decode()
+    assert "anchor-align = anchor_align.cli:main" in declared
+    assert "lmvsc = anchor_align_adapters.lmvsc" in declared.partition("[anchor_align]")[2]
     top = {name.split("/")[0] for name in names}
     assert {name for name in top if not name.endswith(".dist-info")} == {"anchor_align", "anchor_align_adapters"}
     assert {"anchor_align/py.typed", "anchor_align_adapters/py.typed"} <= set(names)
@@ -91,6 +93,29 @@ def test_example_simulated(tmp_path: Path) -> None:
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_example_aligned_or_not(tmp_path: Path) -> None:
+    """On the bundled data aligned fusion is at least as good as unaligned, and better on the digits."""
+    out = run_script(str(ROOT / "examples" / "aligned_or_not.py"), "--seeds", "2", cwd=tmp_path)
+    rows = [line.split() for line in out.splitlines()[2:]]
+    assert [row[:2] for row in rows] == [[a, d] for d in ("simulated", "digits") for a in ("lmvsc", "fmvacc")]
+    assert all(float(row[5]) >= float(row[2]) for row in rows)
+    assert all(float(row[5]) > float(row[2]) + 5 for row in rows[2:])
+
+
+def test_example_published_without_data(tmp_path: Path) -> None:
+    """What is not there is named."""
+    out = run_script(str(ROOT / "examples" / "published.py"), str(tmp_path), cwd=tmp_path)
+    assert out.count("not in") == 5
+
+
+def test_example_third_party(tmp_path: Path) -> None:
+    """A method in one file is loaded by its path, listed, and clusters."""
+    plugin = str(ROOT / "examples" / "my_method.py")
+    listed = run_script("-c", "from anchor_align.cli import main; main()", "adapters", "--plugin", plugin, cwd=tmp_path)
+    assert "random-samples" in listed
+    assert run_script(plugin, cwd=tmp_path).startswith("accuracy ")
+
+
 def test_example_out_of_core(tmp_path: Path) -> None:
     """The two blurred anchors are the ambiguous ones, and the known pair is kept."""
     out = run_script(str(ROOT / "examples" / "out_of_core.py"), cwd=tmp_path)
@@ -107,6 +132,8 @@ def test_benchmarks_run(tmp_path: Path) -> None:
     results = json.loads((tmp_path / "out.json").read_text())
     assert results["matching"]["summary"]["lost"] == []
     assert results["grams"]["time_ratio"]["float64"] > 0
+    assert results["simplex"]["rows"]
+    assert all(row["ratio"] > 1 for row in results["sfmc"]["rows"])
 
 
 @pytest.mark.parametrize("name", ["LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci/run", ".github/workflows/ci.yml"])

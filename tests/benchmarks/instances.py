@@ -45,7 +45,7 @@ class Instance:
 def instances(quick: bool, max_anchors: int) -> Iterator[Instance]:
     """All instances, smallest data first; ``quick`` uses scikit-learn's digits only."""
     for name, counts in (QUICK if quick else ANCHORS).items():
-        views = _views(name)
+        views = read_views(name)[:3]
         for m, beta in itertools.product(counts, BETAS):
             if m > max_anchors or (m > 200 and beta not in LARGE_BETAS):
                 continue
@@ -62,12 +62,13 @@ def data_available() -> bool:
     return all((DATA / f"{name}.npz").exists() for name in ANCHORS)
 
 
-def _views(name: str) -> list[npt.NDArray[np.float64]]:
+def read_views(name: str) -> list[npt.NDArray[np.float64]]:
+    """All views of a data set; "digits" are made from scikit-learn's."""
     if name == "digits":
         from sklearn.datasets import load_digits
 
         images = load_digits().images
         return [images.reshape(len(images), -1), np.abs(np.fft.rfft2(images)).reshape(len(images), -1)]
     with np.load(DATA / f"{name}.npz") as file:
-        keys = sorted(key for key in file.files if key.startswith("view"))[:3]
+        keys = sorted(key for key in file.files if key.startswith("view"))
         return [file[key].astype(np.float64) for key in keys]
