@@ -11,7 +11,7 @@ import numpy as np
 
 from ._align import AnchorAligner
 from ._fusion import check_weights, fuse
-from ._types import FloatArray, Graph, IndexArray
+from ._types import FloatArray, Graph, IndexArray, is_sparse
 from ._validation import check_finite, check_graphs
 from ._views import Views, as_floats, read_only
 from .adapter import Adapter, AnchorGraphs
@@ -67,11 +67,18 @@ def build_graphs(adapter: Adapter, views: Views, n_clusters: int, n_anchors: int
             f"Adapter {adapter.name!r} returned {type(made).__name__} from anchor_graphs; expected AnchorGraphs."
         )
     graphs = _check_made(adapter, made.graphs, views)
+    if graphs[0].shape[1] != n_anchors and not adapter.chooses_n_anchors:
+        raise AdapterError(
+            f"Adapter {adapter.name!r} returned graphs on {graphs[0].shape[1]} anchors; expected {n_anchors}."
+        )
     with _blamed(adapter, "AnchorGraphs that cannot be used"):
         aligned = check_flag("aligned", made.aligned)
         if made.anchors is not None and (not isinstance(made.anchors, Sequence) or len(made.anchors) != len(graphs)):
             raise InputError(f"anchors must be a list with one entry for each of {len(graphs)} views.")
-    return replace(made, graphs=graphs, aligned=aligned)
+    anchors = made.anchors
+    if anchors is not None:
+        anchors = [read_only(A) if isinstance(A, np.ndarray) or is_sparse(A) else A for A in anchors]
+    return replace(made, graphs=graphs, anchors=anchors, aligned=aligned)
 
 
 def new_graphs(adapter: Adapter, views: Views, learned: AnchorGraphs) -> list[Graph]:

@@ -21,7 +21,7 @@ from sklearn.base import clone
 
 from . import hookspecs
 from ._plugin_records import AdapterRecord, Plugin, one_line
-from .adapter import Adapter
+from .adapter import Adapter, FunctionAdapter
 
 HOOK = hookspecs.anchor_align_adapters.__name__
 
@@ -53,9 +53,9 @@ def step(what: str) -> Iterator[None]:
     """Whatever a plug-in raises, scripts that exit included, becomes a reason to refuse it."""
     try:
         yield
-    except Refusal:
+    except (Refusal, KeyboardInterrupt):
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise Refusal(f"{what}: {describe(error)}") from error
 
 
@@ -79,7 +79,7 @@ def contained(plugin: Plugin) -> Iterator[None]:
     try:
         with (
             contextlib.redirect_stdout(sys.stderr),
-            contextlib.chdir(os.curdir),
+            _same_directory(),
             warnings.catch_warnings(),
             np.errstate(),
         ):
@@ -88,6 +88,14 @@ def contained(plugin: Plugin) -> Iterator[None]:
         random.setstate(python_state)
         np.random.set_state(numpy_state)  # noqa: NPY002
         _LOADING.reset(token)
+
+
+def _same_directory() -> contextlib.AbstractContextManager[None]:
+    """Come back to the working directory, if it still exists."""
+    try:
+        return contextlib.chdir(os.getcwd())
+    except OSError:
+        return contextlib.nullcontext()
 
 
 def offers(plugin: object) -> list[object]:
@@ -126,6 +134,8 @@ def check_adapter(plugin: Plugin, item: Any) -> AdapterRecord:
             raise Refusal(f"{label} has the name {name!r}; expected lower-case letters, digits, '-' and '_'")
         if kind.anchor_graphs is Adapter.anchor_graphs:
             raise Refusal(f"{label} does not define anchor_graphs")
+        if isinstance(prototype, FunctionAdapter) and not callable(prototype.anchor_graphs_function):
+            raise Refusal(f"{label} {name!r} has no anchor_graphs_function")
         _check_methods(prototype, label)
         # A FunctionAdapter is described by its function.
         doc = getattr(prototype, "anchor_graphs_function", kind).__doc__ or ""

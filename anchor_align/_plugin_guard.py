@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import importlib
+import pkgutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from types import ModuleType
 
 OUR_PACKAGES = ("anchor_align", "anchor_align_adapters")
@@ -15,16 +18,36 @@ class Patched(Exception):
     """Says what a plug-in replaced."""
 
 
-@contextmanager
+@contextlib.contextmanager
 def guarded() -> Iterator[None]:
     """Undo changes to our modules and classes; raise if there were any."""
+    _import_ours()
     before = {owner: dict(vars(owner)) for owner in _ours()}
     try:
         yield
-    finally:
-        replaced = [name for owner, names in before.items() for name in _put_back(owner, names)]
-        if replaced:
-            raise Patched(f"replaces {', '.join(replaced)}, which is not its own")
+    except Exception:
+        _check(before)
+        raise
+    except BaseException:
+        with contextlib.suppress(Patched):  # Ctrl-C is to stop the program, whatever else there is to say
+            _check(before)
+        raise
+    _check(before)
+
+
+@functools.cache
+def _import_ours() -> None:
+    """Import all our modules: one that a plug-in imports first could not be compared with what it was."""
+    package = importlib.import_module(OUR_PACKAGES[0])
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        with contextlib.suppress(ImportError):  # an extra that is not installed
+            importlib.import_module(module.name)
+
+
+def _check(before: dict[ModuleType | type, dict[str, object]]) -> None:
+    replaced = [name for owner, names in before.items() for name in _put_back(owner, names)]
+    if replaced:
+        raise Patched(f"replaces {', '.join(replaced)}, which is not its own")
 
 
 def _ours() -> Iterator[ModuleType | type]:
@@ -37,11 +60,11 @@ def _ours() -> Iterator[ModuleType | type]:
 
 def _put_back(owner: ModuleType | type, names: dict[str, object]) -> Iterator[str]:
     """Restore the attributes of a module or class; names what had changed."""
-    # Modules gain names as others are imported; classes do not.
+    # Modules gain names as others are imported; classes gain none, but annotations are made when they are first read.
     looked_at = list(names) if isinstance(owner, ModuleType) else [*names, *(n for n in vars(owner) if n not in names)]
     for name in looked_at:
         value = names.get(name, _ABSENT)
-        if vars(owner).get(name, _ABSENT) is value:
+        if vars(owner).get(name, _ABSENT) is value or name.startswith("__annot"):
             continue
         if value is _ABSENT:
             delattr(owner, name)

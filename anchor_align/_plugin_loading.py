@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import os
 import sys
+import threading
 import traceback
 import types
 from collections.abc import Callable, Iterable, Sequence
@@ -31,6 +32,9 @@ OUR_DISTRIBUTION = "anchor-align"
 
 File = str | os.PathLike[str]
 
+# Plug-ins may ask for others while they are loaded.
+_LOCK = threading.RLock()
+
 
 @dataclass(frozen=True)
 class Source:
@@ -51,12 +55,14 @@ class Source:
 
 def load(files: Sequence[Source] = (), *, until: str | None = None) -> Registry:
     """Load what is installed and then the files; stop once there is an adapter called ``until``."""
-    loader = _Loader(files)
-    for source in loader.sources:
-        if until in loader.registry():
-            break
-        loader.load(source)
-    return loader.registry()
+    # What is contained while a plug-in is loaded belongs to the whole process: one thread at a time.
+    with _LOCK:
+        loader = _Loader(files)
+        for source in loader.sources:
+            if until in loader.registry():
+                break
+            loader.load(source)
+        return loader.registry()
 
 
 class _Loader:

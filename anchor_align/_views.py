@@ -15,12 +15,40 @@ from ._validation import check_finite, check_graph
 from .errors import InputError, InputTypeError
 
 
+@dataclass(frozen=True)
+class Layout:
+    """Number of features of a view, and their names if it came as a DataFrame."""
+
+    n_features: int
+    columns: tuple[Any, ...] | None
+
+    def check(self, view: str, fitted: Layout, *, alone: bool) -> None:
+        """Refuse what differs from the fit."""
+        if self.n_features != fitted.n_features:
+            if alone:  # in scikit-learn's words
+                raise InputError(
+                    f"X has {self.n_features} features, but AlignedClusterer is expecting {fitted.n_features} features "
+                    "as input."
+                )
+            raise InputError(f"View {view} has {self.n_features} features; fitted on {fitted.n_features}.")
+        if self.columns is not None and fitted.columns is not None and self.columns != fitted.columns:
+            at = next(i for i, pair in enumerate(zip(self.columns, fitted.columns, strict=True)) if pair[0] != pair[1])
+            raise InputError(
+                f"View {view} has column {self.columns[at]!r} where the fit had {fitted.columns[at]!r}; "
+                "columns must come in the same order."
+            )
+
+
 @dataclass(frozen=True, eq=False)
 class Views:
-    """Checked views: float32 or float64, dense or CSR, read-only, with the same samples."""
+    """Checked views: float32 or float64, dense or CSR, read-only, with the same samples.
+
+    ``columns`` holds the column names of views that came as DataFrames.
+    """
 
     matrices: list[Any]
     names: tuple[str, ...]
+    columns: tuple[tuple[Any, ...] | None, ...]
 
     @property
     def n_samples(self) -> int:
@@ -32,28 +60,25 @@ class Views:
         return sum(X.nnz if is_sparse(X) else X.size for X in self.matrices)
 
     @property
-    def layout(self) -> dict[str, int]:
-        """Number of features of every view, by name."""
-        return {name: int(X.shape[1]) for name, X in zip(self.names, self.matrices, strict=True)}
+    def layout(self) -> dict[str, Layout]:
+        """What new samples of every view, by name, must look like."""
+        parts = zip(self.names, self.matrices, self.columns, strict=True)
+        return {name: Layout(int(X.shape[1]), columns) for name, X, columns in parts}
 
-    def ordered_as(self, fitted: dict[str, int]) -> Views:
+    def ordered_as(self, fitted: dict[str, Layout]) -> Views:
         """The same views in the order of the fit, whose views and features they must have."""
         if set(self.names) != set(fitted):
             raise InputError(f"Got views {', '.join(self.names)}; fitted on {', '.join(fitted)}.")
-        total, expected = sum(self.layout.values()), sum(fitted.values())
-        if len(fitted) == 1 and total != expected:
-            raise InputError(f"X has {total} features, but AlignedClusterer is expecting {expected} features as input.")
         for name, got in self.layout.items():
-            if got != fitted[name]:
-                raise InputError(f"View {name} has {got} features; fitted on {fitted[name]}.")
-        by_name = dict(zip(self.names, self.matrices, strict=True))
-        return Views([by_name[name] for name in fitted], tuple(fitted))
+            got.check(name, fitted[name], alone=len(fitted) == 1)
+        at = [self.names.index(name) for name in fitted]
+        return Views([self.matrices[i] for i in at], tuple(fitted), tuple(self.columns[i] for i in at))
 
 
 def check_views(views: Any, column_groups: Any = None) -> Views:
     """Check views and give every one a name: the dict's key, or "0", "1" and so on."""
     if is_table(views):
-        if not is_sparse(views) and not hasattr(views, "columns") and np.ndim(views[:1]) < 2:
+        if _is_flat(views):
             raise InputError(
                 f"Got one array of {np.size(views)} numbers; expected a list of views or a table, samples x features. "
                 "Reshape your data, with reshape(1, -1) for a single sample."
@@ -76,7 +101,15 @@ def check_views(views: Any, column_groups: Any = None) -> Views:
                 "All views must describe the same samples."
             )
     check_finite(matrices, names, "views")
-    return Views([read_only(X) for X in matrices], names)
+    columns = tuple(tuple(X.columns) if hasattr(X, "columns") else None for X in named.values())
+    return Views([read_only(X) for X in matrices], names, columns)
+
+
+def _is_flat(table: Any) -> bool:
+    """Whether a table has fewer than two dimensions; rows of unequal lengths are for a later check."""
+    if isinstance(table, np.ndarray):
+        return table.ndim < 2
+    return isinstance(table, Sequence) and np.ndim(table[0]) == 0
 
 
 def is_table(views: Any) -> bool:

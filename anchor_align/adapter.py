@@ -50,6 +50,9 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         :meth:`anchor_graphs` : called first, once for each fit.
 
     Optional, each with a default
+        ``chooses_n_anchors`` : class attribute; True for a method that finds the number of anchors on its own. Others
+        must return graphs on as many anchors as they are told.
+
         :meth:`default_n_anchors` : called before :meth:`anchor_graphs` if the user names no number of anchors.
 
         :meth:`view_weights` : called with the graphs in their common order, before they are averaged.
@@ -58,9 +61,9 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
 
         :meth:`new_graphs` : called for samples that were not there when the anchors were chosen.
 
-    All arrays handed to an adapter are read-only. What it returns is checked: a result of the wrong shape, with NaN or
-    with more clusters than asked for is refused with the adapter's name. Randomness comes from ``random_state``
-    alone, an int; :func:`view_seeds` makes one seed of each view from it.
+    Views, graphs and anchors handed to an adapter are read-only. What it returns is checked: a result of the wrong
+    shape, with NaN or with more clusters than asked for is refused with the adapter's name. Randomness comes from
+    ``random_state`` alone, an int; :func:`view_seeds` makes one seed of each view from it.
 
     Examples
     --------
@@ -90,6 +93,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     """
 
     name: str = ""
+    chooses_n_anchors: bool = False
 
     def anchor_graphs(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int

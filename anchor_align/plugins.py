@@ -12,8 +12,8 @@ Order, and who keeps a name
 What is undone
     Loading a plug-in must not change what a study computes. Whatever it prints goes to stderr; the working directory,
     the warning filters, numpy's error state and the states of the global random generators are put back. A plug-in that
-    replaces parts of anchor-align is refused, and they are put back too. This is for accidents: a plug-in is a program
-    that runs with your rights.
+    replaces parts of anchor-align while it is loaded is refused, and they are put back too. This is for accidents: a
+    plug-in is a program that runs with your rights, and what its adapters do when they are called is theirs.
 
 Disabling
     ``ANCHOR_ALIGN_DISABLE_PLUGINS`` holds names of distributions or of entry points, separated by commas. Those are not
@@ -60,6 +60,7 @@ def load_plugins(files: File | Iterable[File] = (), *, strict: bool = False) -> 
     Returns
     -------
     Registry
+        ``load_plugins("my.py").get("my-method")`` is an adapter for ``AlignedClusterer``.
 
     Raises
     ------

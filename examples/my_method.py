@@ -3,7 +3,7 @@
     anchor-align adapters --plugin examples/my_method.py
     python examples/my_method.py
 
-To make it installable, put the file in a package of yours and name it in three lines of its pyproject.toml:
+To make it installable, put the file in a package of yours and name it in its pyproject.toml:
 
     [project.entry-points.anchor_align]
     my-method = "my_package.my_method"

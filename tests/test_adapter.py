@@ -36,8 +36,8 @@ def good_graphs(views: Sequence[Any], **options: Any) -> list[Any]:
     return list(get_adapter("lmvsc").anchor_graphs(views, **options).graphs)
 
 
-def fit(adapter: Adapter, **options: Any) -> AlignedClusterer:
-    return AlignedClusterer(adapter, n_clusters=4, n_anchors=4, random_state=0, **options).fit(VIEWS)
+def fit(adapter: Adapter, n_anchors: int = 4, **options: Any) -> AlignedClusterer:
+    return AlignedClusterer(adapter, n_clusters=4, n_anchors=n_anchors, random_state=0, **options).fit(VIEWS)
 
 
 def test_two_functions_make_an_adapter() -> None:
@@ -54,14 +54,14 @@ def test_functions_for_new_samples() -> None:
     """Prediction needs a third function, and says so."""
     adapter = FunctionAdapter("mine", lambda views, **_: AnchorGraphs([abs(X) for X in views], state=3))
     with pytest.raises(InputError, match="Adapter 'mine' cannot make graphs of new samples"):
-        fit(adapter).predict(VIEWS)
+        fit(adapter, 2).predict(VIEWS)
     seen = []
 
     def new_graphs(views: Any, learned: AnchorGraphs) -> Any:
         seen.append(learned.state)
         return [abs(X) for X in views]
 
-    fitted = fit(adapter.set_params(new_graphs_function=new_graphs))
+    fitted = fit(adapter.set_params(new_graphs_function=new_graphs), 2)
     assert np.array_equal(fitted.predict(VIEWS), fitted.labels_)
     assert seen == [3]
 
@@ -83,10 +83,14 @@ def test_graphs_made_elsewhere(tmp_path: Path) -> None:
 
 
 def test_third_party_adapter_by_name(site: Path) -> None:
-    """An installed distribution's adapter is used like ours."""
-    install(site, "third-party", plugin_code("theirs", "def anchor_graphs(self, views, **_): return views[0]"))
-    with pytest.raises(AdapterError, match="Adapter 'theirs' returned ndarray from anchor_graphs"):
-        AlignedClusterer("theirs", n_clusters=4).fit(VIEWS)
+    """An installed distribution's adapter is used like ours; one that returns something else is named."""
+    body = "def anchor_graphs(self, views, **options): return get_adapter('lmvsc').anchor_graphs(views, **options)"
+    install(site, "third-party", "from anchor_align import get_adapter\n" + plugin_code("theirs", body))
+    install(site, "wrong", plugin_code("wrong", "def anchor_graphs(self, views, **_): return views[0]"))
+    found = AlignedClusterer("theirs", n_clusters=4, n_anchors=4, random_state=0).fit_predict(VIEWS)
+    assert acc(DATA.labels, found) == 1.0
+    with pytest.raises(AdapterError, match="Adapter 'wrong' returned ndarray from anchor_graphs"):
+        AlignedClusterer("wrong", n_clusters=4).fit(VIEWS)
 
 
 def test_view_weights_are_used() -> None:
@@ -117,6 +121,7 @@ BAD_GRAPHS = {
     "flag": (lambda Z: AnchorGraphs(Z, aligned="no"), "aligned must be True or False, got 'no'"),  # type: ignore[arg-type]
     "generator of anchors": (lambda Z: AnchorGraphs(Z, anchors=(A for A in Z)), "anchors must be a list"),  # type: ignore[arg-type]
     "none": (None, "returned graphs that cannot be used: Expected a list"),
+    "other anchors": (lambda Z: [each[:, :3] for each in Z], "returned graphs on 3 anchors; expected 4"),
     "one graph": (lambda Z: Z[:1], "returned 1 graphs for 2 views"),
     "too few rows": (lambda Z: [each[:50] for each in Z], "returned graphs of 50 samples; expected 200"),
     "nan": (lambda Z: [Z[0], Z[1] * np.nan], "View 1 has NaN or infinity in 200 of 200 rows"),

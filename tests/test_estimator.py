@@ -338,6 +338,12 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         InputError,
         r"View 1's largest absolute value is .*e\+200; expected 1e-100 to 1e\+100",
     ),
+    "columns": (
+        lambda: clusterer().fit([pd.DataFrame(X) for X in VIEWS]).predict([pd.DataFrame(X)[[1, 0]] for X in VIEWS]),
+        InputError,
+        "View 0 has column 1 where the fit had 0; columns must come in the same order",
+    ),
+    "no dimension": (lambda: clusterer().fit(np.array(3.0)), InputError, "Got one array of 1 numbers"),
     "groups of views": (lambda: clusterer(column_groups=[2]).fit(VIEWS), InputError, "column_groups splits one table"),
     "new features": (
         lambda: clusterer().fit(VIEWS).predict([VIEWS[0], VIEWS[1][:, :1]]),

@@ -83,20 +83,19 @@ def test_sparse_views_give_the_same_graphs(scale: str | None, m: int) -> None:
     np.testing.assert_allclose(sparse, dense, atol=1e-7)
 
 
-@pytest.mark.parametrize(("name", "k", "least"), [("3-Sources", 6, 53.2), ("UCI-Digit_3v", 10, 84.1)])
+@pytest.mark.parametrize(
+    ("name", "k", "least"), [("3-Sources", 6, 53.2), ("UCI-Digit_3v", 10, 84.1), ("BDGP_3v", 5, 55.9)]
+)
 def test_published_accuracy_is_reached(name: str, k: int, least: float) -> None:
-    """Best of the paper's grid, within one of its standard deviations; mean over two draws of anchors."""
+    """Best of the paper's grid (without its largest number of anchors), within one of its standard deviations."""
     views, labels = real_data(name)
-    best = []
-    for seed in range(2):
-        scores = [
-            acc(
-                labels,
-                AlignedClusterer(
-                    "fmvacc", n_clusters=k, n_anchors=m, adapter_params={"beta": beta, "n_init": 3}, random_state=seed
-                ).fit_predict(views),
-            )
-            for m, beta in itertools.product((k, 2 * k), (1.0, 100.0))
-        ]
-        best.append(100 * max(scores))
-    assert np.mean(best) >= least
+    scores = [
+        acc(
+            labels,
+            AlignedClusterer(
+                "fmvacc", n_clusters=k, n_anchors=m, adapter_params={"beta": beta}, random_state=0
+            ).fit_predict(views),
+        )
+        for m, beta in itertools.product((k, 2 * k), (0.01, 1.0, 100.0))
+    ]
+    assert 100 * max(scores) >= least

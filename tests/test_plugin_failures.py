@@ -66,6 +66,18 @@ FAILURES = {
         f"import anchor_align.adapter as a\na.spectral_labels = print\n{adapter('x')}",
         "replaces anchor_align.adapter.spectral_labels, which is not its own",
     ),
+    "patches-scores": (
+        f"import anchor_align.metrics as m\nm.acc = lambda *_: 1.0\n{adapter('x')}",
+        "replaces anchor_align.metrics.acc, which is not its own",
+    ),
+    "no-function": (
+        IMPORTS + hook("[FunctionAdapter('nothing')]"),
+        "FunctionAdapter 'nothing' has no anchor_graphs_function",
+    ),
+    "base-exception": (
+        "class Stop(BaseException): pass\nraise Stop('now')",
+        "cannot be imported: Stop: now",
+    ),
     "removes-ours": (
         "import anchor_align.adapter as a\ndel a.spectral_labels\nraise ValueError",
         "replaces anchor_align.adapter.spectral_labels, which is not its own",

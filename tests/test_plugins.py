@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pluggy
@@ -196,3 +197,18 @@ def test_managers_are_fresh() -> None:
     assert isinstance(first, pluggy.PluginManager)
     assert first.get_plugins() == set()
     assert first.hook.anchor_align_adapters() == []
+
+
+def test_threads_may_ask_at_once() -> None:
+    """What is contained while plug-ins are loaded is put back in the right order."""
+    before = sys.stdout
+    with ThreadPoolExecutor(4) as pool:
+        names = [made.name for made in pool.map(get_adapter, OURS * 5)]
+    assert names == list(OURS * 5)
+    assert sys.stdout is before
+
+
+def test_reading_our_annotations_is_no_offence(site: Path) -> None:
+    """Python makes them when they are first read."""
+    install(site, "curious", f"{IMPORTS}FunctionAdapter.__annotations__\n{adapter('curious')}")
+    assert "curious" in list_adapters()

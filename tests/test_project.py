@@ -14,6 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from anchor_align import AlignedClusterer, load_plugins
+from anchor_align.data import make_simulated
+
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text()
 
@@ -76,6 +79,14 @@ def test_readme_code_runs() -> None:
     with contextlib.redirect_stdout(printed):
         exec("\n".join(blocks("python")), {})
     assert len(printed.getvalue().splitlines()) >= 3
+
+
+def test_readme_plugin_is_one_file(tmp_path: Path) -> None:
+    """The block with the hook, saved as it is, is a plug-in whose adapter clusters."""
+    (code,) = [block for block in blocks("python") if "@hookimpl" in block]
+    (tmp_path / "mine.py").write_text(code)
+    found = AlignedClusterer(load_plugins(tmp_path / "mine.py").get("random-samples"), n_clusters=4, n_anchors=20)
+    assert len(set(found.fit_predict(make_simulated(0).views))) == 4
 
 
 def test_readme_links_exist() -> None:

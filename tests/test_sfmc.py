@@ -90,7 +90,7 @@ def test_nearest_anchor_graph_of_ties() -> None:
     assert nearest_anchor_graph(np.ones((4, 2)), np.zeros((1, 2)), 10).toarray().tolist() == [[1.0]] * 4
 
 
-@given(seeds, st.lists(st.integers(1, 9), min_size=1, max_size=8), st.sampled_from([1e-3, 1.0, 1e6]))
+@given(seeds, st.lists(st.integers(1, 9), min_size=1, max_size=8), st.sampled_from([1e-3, 1.0, 1e6, 1e17]))
 def test_segments_are_projected_on_the_simplex(seed: int, lengths: list[int], scale: float) -> None:
     """Each segment as the projection of one row by definition: the residual points at no vertex."""
     values = scale * np.random.default_rng(seed).standard_normal(sum(lengths))

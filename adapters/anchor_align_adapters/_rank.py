@@ -177,6 +177,8 @@ class Segments:
         Entries below the threshold of those still kept are dropped until none is (Michelot's method): a few passes over
         the array, whatever the lengths of the segments.
         """
+        # A shift changes nothing, but the 1 that the entries sum to would vanish beside large ones.
+        values = values - np.maximum.reduceat(values, self._starts)[self._segment]
         left, counts = values, self._lengths
         while True:
             thresholds = ((np.add.reduceat(left, self._starts) - 1.0) / counts)[self._segment]

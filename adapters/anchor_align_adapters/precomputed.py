@@ -12,6 +12,8 @@ from anchor_align.checks import check_flag
 class Precomputed(Adapter):
     """Anchor graphs made elsewhere take the place of the views; only fusion and clustering run here.
 
+    The graphs have the anchors they have: ``n_anchors`` is not used.
+
     Parameters
     ----------
     aligned : bool, default=False
@@ -31,6 +33,7 @@ class Precomputed(Adapter):
     """
 
     name = "precomputed"
+    chooses_n_anchors = True
 
     def __init__(self, aligned: bool = False) -> None:
         self.aligned = aligned

@@ -141,7 +141,11 @@ class SFMC(Adapter):
 
 
 def simplex_weights(Q: FloatArray, s: FloatArray, max_iter: int = 500, tol: float = 1e-8) -> FloatArray:
-    """Minimise w' Q w - s' w on the simplex by accelerated projected gradient steps of adaptive length."""
+    """Minimise w' Q w - s' w on the simplex by accelerated projected gradient steps of adaptive length.
+
+    The objective is of the order of the number of samples, and the rounds around this one need no more digits; with
+    this stop the results are those of the released code.
+    """
     w = previous = np.full(len(s), 1.0 / len(s))
     momentum = 1.0
     point, value = w, float(w @ Q @ w - s @ w)
@@ -166,7 +170,7 @@ def simplex_weights(Q: FloatArray, s: FloatArray, max_iter: int = 500, tol: floa
 
 
 def _project(w: FloatArray) -> FloatArray:
-    """Nearest point on the simplex to one short vector."""
+    """Nearest point on the simplex to one short vector: hundreds of them are needed, one after the other."""
     descending = np.sort(w)[::-1]
     thresholds = (np.cumsum(descending) - 1.0) / np.arange(1, len(w) + 1)
     return np.asarray(np.maximum(w - thresholds[descending > thresholds][-1], 0.0))
