@@ -188,7 +188,8 @@ def match_sparse(rows: IndexArray, cols: IndexArray, counts: CountArray) -> int:
     n_rows, n_cols = int(rows.max()) + 1, int(cols.max()) + 1
     own = np.arange(n_rows)
     weights = np.concatenate([counts + 1, np.ones(n_rows, dtype=np.int64)]).astype(np.float64)
-    at = np.concatenate([rows, own]), np.concatenate([cols, n_cols + own])
+    # 32 bits: older versions of SciPy match no other indices.
+    at = np.concatenate([rows, own]).astype(np.int32), np.concatenate([cols, n_cols + own]).astype(np.int32)
     graph = sp.csr_array((weights, at), shape=(n_rows, n_cols + n_rows))
     matched = min_weight_full_bipartite_matching(graph, maximize=True)
     return int(graph[matched].sum()) - n_rows
