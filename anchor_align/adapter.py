@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 
 from ._spectral import spectral_labels
 from ._types import FloatArray, Graph, IndexArray
-from .errors import InputError
+from .errors import AdapterError, InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +112,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         -------
         AnchorGraphs
         """
-        raise NotImplementedError(f"Adapter {self.name!r} does not define anchor_graphs.")
+        raise AdapterError(f"Adapter {self.name!r} does not define anchor_graphs.")
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Number of anchors if the user names none: two for each cluster, no more than samples."""

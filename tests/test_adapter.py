@@ -247,7 +247,7 @@ def test_base_class_says_what_is_missing() -> None:
     class Empty(Adapter):
         name = "empty"
 
-    with pytest.raises(NotImplementedError, match="Adapter 'empty' does not define anchor_graphs"):
+    with pytest.raises(AdapterError, match="Adapter 'empty' does not define anchor_graphs"):
         fit(Empty())
 
 
