@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from typing import Any
 
@@ -16,6 +17,7 @@ from strategies import real_data, seeds
 from anchor_align import AlignedClusterer, InputError, get_adapter
 from anchor_align.data import make_simulated
 from anchor_align.metrics import acc, nmi
+from anchor_align_adapters import _rank
 from anchor_align_adapters._neighbours import nearest_anchor_graph
 from anchor_align_adapters._rank import Segments, rank_constrained_graph
 from anchor_align_adapters._sampling import alternate_sampling
@@ -213,3 +215,34 @@ def test_default_number_of_anchors() -> None:
     """Half of the samples as in the paper, limited because the time grows with its third power."""
     adapter = get_adapter("sfmc")
     assert [adapter.default_n_anchors(n, 7) for n in (10, 210, 100_000)] == [7, 105, 1000]
+
+
+class ScriptedSupport:
+    """Stands in for a graph: its projections have the numbers of components that the script says."""
+
+    def __init__(self, counts: list[int]) -> None:
+        self.values = np.ones(3)
+        self.calls: list[tuple[float, float]] = []
+        self._counts = iter(counts)
+        self._spectra = itertools.count()
+
+    def components(self, values: Any) -> tuple[int, None]:
+        """As the script says."""
+        return next(self._counts), None
+
+    def spectrum(self, values: Any, k: int) -> _rank.Spectrum:
+        """Singular vectors that tell which call they come from."""
+        mark = np.full((1, 1), float(next(self._spectra)))
+        return _rank.Spectrum(np.ones(1), np.ones(1), np.ones(k), mark, mark)
+
+    def project(self, a: Any, b: Any, lam: float) -> Any:
+        """Keeps what it was called with."""
+        self.calls.append((float(a[0, 0]), lam))
+        return self.values
+
+
+def test_too_many_components_are_taken_back() -> None:
+    """The next round halves the weight and starts from the singular vectors before, until k components are left."""
+    support: Any = ScriptedSupport([1, 1, 5, 4, 2])
+    assert _rank._iterate(support, 2, 50)[1] == 4
+    assert support.calls == [(0.0, 0.1), (1.0, 0.2), (1.0, 0.1), (1.0, 0.05)]
