@@ -16,7 +16,17 @@ if TYPE_CHECKING:
     from ._matcher import Progress
     from ._simplex import project_rows_on_simplex, simplex_least_squares
     from .adapter import Adapter, AnchorGraphs, FunctionAdapter, view_seeds
-    from .errors import AdapterError, AnchorAlignError, InputError, InputTypeError, PluginError, UnknownNameError
+    from .data import MultiViewData, load_views
+    from .errors import (
+        AdapterError,
+        AnchorAlignError,
+        FileError,
+        InputError,
+        InputTypeError,
+        MissingExtraError,
+        PluginError,
+        UnknownNameError,
+    )
     from .estimator import AlignedClusterer
     from .hookspecs import hookimpl
     from .plugins import get_adapter, list_adapters, load_plugins
@@ -36,6 +46,8 @@ _HOMES = {
     "AnchorGraphs": "adapter",
     "FunctionAdapter": "adapter",
     "view_seeds": "adapter",
+    "MultiViewData": "data",
+    "load_views": "data",
     "AlignedClusterer": "estimator",
     "get_adapter": "plugins",
     "hookimpl": "hookspecs",
@@ -43,8 +55,10 @@ _HOMES = {
     "load_plugins": "plugins",
     "AdapterError": "errors",
     "AnchorAlignError": "errors",
+    "FileError": "errors",
     "InputError": "errors",
     "InputTypeError": "errors",
+    "MissingExtraError": "errors",
     "PluginError": "errors",
     "UnknownNameError": "errors",
 }
@@ -56,10 +70,13 @@ __all__ = [
     "AnchorAlignError",
     "AnchorAligner",
     "AnchorGraphs",
+    "FileError",
     "FunctionAdapter",
     "GramMatrices",
     "InputError",
     "InputTypeError",
+    "MissingExtraError",
+    "MultiViewData",
     "PluginError",
     "Progress",
     "UnknownNameError",
@@ -69,6 +86,7 @@ __all__ = [
     "hookimpl",
     "list_adapters",
     "load_plugins",
+    "load_views",
     "project_rows_on_simplex",
     "simplex_least_squares",
     "view_seeds",

@@ -30,6 +30,14 @@ class PluginError(AnchorAlignError, ImportError):
     """A plug-in could not be loaded."""
 
 
+class FileError(AnchorAlignError, OSError):
+    """A file that cannot be read or written."""
+
+
+class MissingExtraError(AnchorAlignError, ImportError):
+    """Something that needs packages which are not installed."""
+
+
 class UnknownNameError(InputError, LookupError):
     """A name that is not one of the known ones."""
 
@@ -48,3 +56,14 @@ def unknown_name(what: str, got: object, known: Iterable[str]) -> UnknownNameErr
     if near:
         message += f" Did you mean {near[0]!r}?"
     return UnknownNameError(message)
+
+
+def missing_extra(what: str, package: str, extra: str) -> MissingExtraError:
+    """Build the error for an optional package that is not installed.
+
+    Examples
+    --------
+    >>> print(missing_extra("Figures", "matplotlib", "report"))
+    Figures need matplotlib, which is not installed: pip install "anchor-align[report]".
+    """
+    return MissingExtraError(f'{what} need {package}, which is not installed: pip install "anchor-align[{extra}]".')
