@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import os
-import random
 import re
-import sys
 import traceback
-import warnings
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pluggy
 from sklearn.base import clone
 
 from . import hookspecs
+from ._containment import contained
 from ._plugin_records import AdapterRecord, Plugin, one_line
 from .adapter import Adapter, FunctionAdapter
 
@@ -70,32 +66,16 @@ def describe(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
-def contained(plugin: Plugin) -> Iterator[None]:
+def loading(plugin: Plugin) -> Iterator[None]:
     """Undo what loading a plug-in does to the rest of the process, and keep stdout for results."""
     if plugin in _LOADING.get():
         raise Refusal("is being loaded: it asks for plug-ins that come after it, or for all")
     token = _LOADING.set(_LOADING.get() | {plugin})
-    python_state, numpy_state = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002  # not used: kept
     try:
-        with (
-            contextlib.redirect_stdout(sys.stderr),
-            _same_directory(),
-            warnings.catch_warnings(),
-            np.errstate(),
-        ):
+        with contained():
             yield
     finally:
-        random.setstate(python_state)
-        np.random.set_state(numpy_state)  # noqa: NPY002
         _LOADING.reset(token)
-
-
-def _same_directory() -> contextlib.AbstractContextManager[None]:
-    """Come back to the working directory, if it still exists."""
-    try:
-        return contextlib.chdir(os.getcwd())
-    except OSError:
-        return contextlib.nullcontext()
 
 
 def offers(plugin: object) -> list[object]:

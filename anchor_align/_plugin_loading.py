@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from ._plugin_checks import Refusal, check_adapter, contained, describe, offers, step
+from ._plugin_checks import Refusal, check_adapter, describe, loading, offers, step
 from ._plugin_guard import Patched, guarded
 from ._plugin_records import (
     DISABLE_VARIABLE,
@@ -87,7 +87,7 @@ class _Loader:
         plugin, before = source.plugin, len(self.adapters)
         loaded: object = None
         try:
-            with contained(plugin):
+            with loading(plugin):
                 with guarded(), step("cannot be imported"):
                     loaded = source.load()
                 with guarded():

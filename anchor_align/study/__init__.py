@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from ._cache import Cache
+from ._cache import default_folder as default_cache
+from ._execution import StudyProgress
 from ._results import (
     ARMS,
     FOOTINGS,
@@ -15,17 +18,27 @@ from ._results import (
     StudyResult,
     Summary,
 )
+from ._showcase import Showcase
+from ._source import DataSpec
+from ._study import BUNDLED, compare
 
 __all__ = [
     "ARMS",
+    "BUNDLED",
     "FOOTINGS",
     "SCORES",
     "AdapterInfo",
     "ArmSummary",
+    "Cache",
     "DataInfo",
+    "DataSpec",
     "Difference",
     "Record",
     "Setting",
+    "Showcase",
+    "StudyProgress",
     "StudyResult",
     "Summary",
+    "compare",
+    "default_cache",
 ]

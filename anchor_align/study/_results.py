@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .._types import IndexArray
+
+if TYPE_CHECKING:
+    from ._showcase import Showcase
 
 SCORES = ("acc", "nmi", "purity", "fscore", "ari")
 ARMS = ("unaligned", "aligned", "concat")
@@ -48,7 +54,8 @@ class Record:
     scores : dict or None
         Scores by name, from 0 to 1; None if the run failed or the data have no labels.
     seconds : float or None
-        Time of this arm on one thread, without the graphs that all arms share; None if the run failed.
+        From the views to the labels, on one thread; the graphs that all arms share count for each. None if the run
+        failed.
     status : {"done", "failed"}
     reason : str
         Why the run failed, in one line; else empty.
@@ -56,6 +63,8 @@ class Record:
         Of the match, summed over the views, and what no permutation exceeds; None where nothing was matched.
     warnings : tuple of str
         What was warned of while it ran.
+    labels : ndarray of shape (n_samples,) or None
+        The clusters found; None if the run failed.
     """
 
     setting: Setting
@@ -69,6 +78,7 @@ class Record:
     objective: float | None = None
     upper_bound: float | None = None
     warnings: tuple[str, ...] = ()
+    labels: IndexArray | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -208,6 +218,8 @@ class StudyResult:
         The command that gives the same result.
     environment : dict
         Versions of Python and packages.
+    showcases : tuple of Showcase
+        Runs to look at; empty unless they were asked for.
     """
 
     kind: str
@@ -221,6 +233,7 @@ class StudyResult:
     reference: str
     command: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    showcases: tuple[Showcase, ...] = field(default=(), repr=False)
 
     @property
     def n_failed(self) -> int:

@@ -1,0 +1,152 @@
+"""``anchor-align compare`` and ``anchor-align sweep``: studies, from options to results."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..errors import AnchorAlignError, FileError
+from ._options import EXIT_FAILED, EXIT_OK
+from ._progress import Bar
+from ._study_options import Defaults, add_study_options, reproducing_command, study_arguments
+
+if TYPE_CHECKING:
+    from ..study import StudyResult
+
+COMPARE = Defaults(data=("simulated", "digits", "breast-cancer"), anchors=(), lam=(0.1,), repeats=10)
+SWEEP = Defaults(data=("digits",), anchors=("k", "2k", "5k"), lam=(0.0, 0.01, 0.1, 1.0, 10.0), repeats=5)
+
+
+def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the commands to the parser."""
+    compare = commands.add_parser(
+        "compare",
+        help="unaligned, aligned and concatenated fusion of the same anchors",
+        description="Cluster with three ways of fusing the same anchor graphs: unaligned (their mean as they come), "
+        "aligned, and concat (side by side, which no alignment can change). Repeats are paired. Finished runs are "
+        "kept: an interrupted study goes on where it stopped.",
+        epilog="example: anchor-align compare lmvsc fmvacc --data my.mat --set beta=1,100 -j 2 --html report.html",
+    )
+    add_study_options(compare, COMPARE)
+    compare.set_defaults(run=run)
+    sweep = commands.add_parser(
+        "sweep",
+        help="how results depend on lam and the number of anchors",
+        description="Run a grid of lam and numbers of anchors, and show how much the result depends on them.",
+        epilog="example: anchor-align sweep lmvsc --data digits --anchors k 2k 5k --lam 0 0.1 1 10 --html sweep.html",
+    )
+    add_study_options(sweep, SWEEP)
+    sweep.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the study, print the result, and write what was asked for."""
+    pictures = bool(arguments.html or arguments.output)
+    _check_outputs(arguments)
+    from ..study import compare
+
+    options = study_arguments(arguments)
+    cache = None if arguments.no_cache else _open_cache(arguments.cache)
+    bar = Bar(quiet=arguments.quiet, tracebacks=arguments.verbosity >= 2)
+    with _stdout_for_results(), bar:
+        result = compare(**options, cache=cache, callback=bar, pictures=pictures)
+    result = replace(result, kind=arguments.command, command=reproducing_command(arguments))
+    _tell(result, quiet=arguments.quiet)
+    if bar.not_kept:
+        warn(f"finished runs are not kept: the cache {cache} cannot be written to.")
+    _print_result(result, arguments.format)
+    try:
+        _write(result, arguments)
+    except FileError as error:
+        print(f"anchor-align: {error}", file=sys.stderr)
+        return EXIT_FAILED
+    return EXIT_FAILED if result.n_failed else EXIT_OK
+
+
+def warn(text: str) -> None:
+    """One line on stderr."""
+    print(f"anchor-align: warning: {text}", file=sys.stderr)
+
+
+def _check_outputs(arguments: argparse.Namespace) -> None:
+    """Refuse what cannot be written before anything is computed."""
+    from .._files import check_writable, make_folder
+    from ..report import check_figures
+
+    if arguments.html or arguments.output:
+        check_figures()
+    if arguments.html:
+        check_writable(arguments.html)
+    if arguments.output:
+        make_folder(arguments.output)
+
+
+def _open_cache(folder: str | None) -> str | None:
+    """The folder for finished runs, or None if it cannot be used: a study can do without."""
+    from ..study import Cache, default_cache
+
+    path = folder or os.fspath(default_cache())
+    try:
+        Cache(path).open()
+    except AnchorAlignError as error:
+        if folder:
+            raise
+        warn(f"finished runs are not kept. {error}")
+        return None
+    return path
+
+
+@contextmanager
+def _stdout_for_results() -> Iterator[None]:
+    """Send to stderr whatever adapters, the programs they start, or workers print to stdout."""
+    sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # closed
+        yield
+        return
+    try:
+        os.dup2(2, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _tell(result: StudyResult, *, quiet: bool) -> None:
+    """What was worked out about the data, and what was warned of, on stderr."""
+    if not quiet:
+        for data in result.data:
+            for note in data.notes:
+                print(f"anchor-align: {data.name}: {note}", file=sys.stderr)
+    for text, count in Counter(text for record in result.records for text in record.warnings).items():
+        warn(f"{text} ({count} runs)" if count > 1 else text)
+
+
+def _print_result(result: StudyResult, form: str) -> None:
+    from ..report import answer, render, study_table
+    from ._output import print_text, result_console
+
+    if form == "table":
+        console = result_console()
+        console.print(answer(result), highlight=False, markup=False, soft_wrap=False)
+        console.print()
+        console.print(study_table(result))
+    else:
+        print_text(render(result, form))
+
+
+def _write(result: StudyResult, arguments: argparse.Namespace) -> None:
+    from .._files import write_whole
+    from ..report import html_report, write_results
+
+    if arguments.html:
+        write_whole(arguments.html, html_report(result).encode())
+    if arguments.output:
+        write_results(result, arguments.output)

@@ -1,0 +1,208 @@
+"""Options of the commands that run a study, and what they mean."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ._options import add_plugin_option, whole_number
+
+FORMATS = ("table", "json", "csv", "md", "latex")
+SCORES = ("acc", "nmi", "purity", "fscore", "ari")
+FOOTINGS = {"fixed": ("fixed",), "best": ("best",), "both": ("fixed", "best")}
+
+
+@dataclass(frozen=True)
+class Defaults:
+    """What a command takes where the user says nothing."""
+
+    data: tuple[str, ...]
+    anchors: tuple[str, ...]
+    lam: tuple[float, ...]
+    repeats: int
+
+
+def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> None:
+    """Options of ``compare`` and ``sweep``, which differ in their defaults only."""
+    parser.add_argument("adapters", nargs="+", metavar="ADAPTER", help="methods, as `anchor-align adapters` lists them")
+    data = parser.add_argument_group("data")
+    data.add_argument(
+        "--data",
+        nargs="+",
+        action="extend",
+        metavar="SPEC",
+        help="files (.mat, .npz), folders of .npy, .csv or .parquet files, or bundled sets, as `anchor-align datasets` "
+        f"lists them [{' '.join(defaults.data)}]",
+    )
+    data.add_argument("--views", nargs="+", metavar="KEY", help="names of the views in the files [worked out]")
+    data.add_argument("--labels", metavar="KEY", help="name of the labels in the files [worked out]")
+    data.add_argument(
+        "--orient", choices=["auto", "rows", "columns"], default="auto", help="samples are rows or columns [worked out]"
+    )
+    data.add_argument("--clusters", type=whole_number(1), metavar="K", help="number of clusters [from the labels]")
+
+    grid = parser.add_argument_group("settings; where there are several values, all combinations are run")
+    grid.add_argument(
+        "--anchors",
+        nargs="+",
+        action="extend",
+        type=_several(str),
+        metavar="M",
+        help="numbers of anchors, such as 20 or 2k (two for each cluster) "
+        f"[{' '.join(defaults.anchors) or 'as the adapter suggests'}]",
+    )
+    grid.add_argument(
+        "--lam",
+        nargs="+",
+        action="extend",
+        type=_several(_lam),
+        metavar="L",
+        help=f"weights of the structure term, from 0 to inf [{' '.join(f'{each:g}' for each in defaults.lam)}]",
+    )
+    grid.add_argument(
+        "--set",
+        nargs="+",
+        action="extend",
+        type=_setting,
+        default=[],
+        dest="params",
+        metavar="KEY=VALUE",
+        help="settings of the adapters: beta=1,100 for all that have it, fmvacc.beta=1,100 for one",
+    )
+    grid.add_argument("--reference", default="consensus", metavar="R", help="a view, auto or consensus [consensus]")
+    grid.add_argument(
+        "--repeats",
+        type=whole_number(1),
+        default=defaults.repeats,
+        metavar="N",
+        help=f"draws of anchors, the same for all arms [{defaults.repeats}]",
+    )
+    grid.add_argument("--seed", type=whole_number(0), default=0, metavar="S", help="[0]")
+
+    result = parser.add_argument_group("result")
+    result.add_argument("--score", choices=SCORES, default="acc", help="what tables and pictures show [acc]")
+    result.add_argument(
+        "--footing",
+        choices=FOOTINGS,
+        default="fixed",
+        help="fixed: every setting is a row; best: the best setting of each arm, chosen by the labels, as in much of "
+        "the literature [fixed]",
+    )
+    result.add_argument("--format", choices=FORMATS, default="table", help="form of what is printed [table]")
+    result.add_argument("--html", metavar="FILE", help="write a report with pictures, one file that needs nothing else")
+    result.add_argument(
+        "--output", metavar="DIR", help="write results, clusters and figures (PNG, SVG, PDF) into this folder"
+    )
+
+    work = parser.add_argument_group("work")
+    work.add_argument(
+        "-j", type=whole_number(1), default=1, dest="jobs", metavar="N", help="processes; the result is the same [1]"
+    )
+    work.add_argument("-q", action="store_true", dest="quiet", help="no progress and no notes")
+    work.add_argument(
+        "--cache", metavar="DIR", help="where finished runs are kept [$ANCHOR_ALIGN_CACHE, or the user's cache folder]"
+    )
+    work.add_argument("--no-cache", action="store_true", help="compute everything, keep nothing")
+    add_plugin_option(work)
+    parser.set_defaults(defaults=defaults)
+
+
+def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Arguments of :func:`anchor_align.study.compare`."""
+    from ..study import DataSpec
+
+    defaults: Defaults = arguments.defaults
+    specs = [
+        DataSpec(
+            source,
+            views=None if arguments.views is None else tuple(arguments.views),
+            labels=arguments.labels,
+            orient=arguments.orient,
+            n_clusters=arguments.clusters,
+        )
+        for source in arguments.data or defaults.data
+    ]
+    return {
+        "adapters": arguments.adapters,
+        "data": specs,
+        "n_anchors": _flat(arguments.anchors) or list(defaults.anchors) or None,
+        "lam": _flat(arguments.lam) or list(defaults.lam),
+        "params": dict(arguments.params),
+        "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
+        "repeats": arguments.repeats,
+        "seed": arguments.seed,
+        "score": arguments.score,
+        "footings": FOOTINGS[arguments.footing],
+        "jobs": arguments.jobs,
+        "plugins": arguments.plugin,
+    }
+
+
+def reproducing_command(arguments: argparse.Namespace) -> str:
+    """The command with all that determines the result, and nothing else."""
+    defaults: Defaults = arguments.defaults
+    words = ["anchor-align", arguments.command, *arguments.adapters]
+    words += ["--data", *(arguments.data or defaults.data)]
+    words += ["--views", *arguments.views] if arguments.views else []
+    words += ["--labels", arguments.labels] if arguments.labels else []
+    words += ["--orient", arguments.orient] if arguments.orient != "auto" else []
+    words += ["--clusters", str(arguments.clusters)] if arguments.clusters else []
+    anchors = _flat(arguments.anchors) or defaults.anchors
+    words += ["--anchors", *anchors] if anchors else []
+    words += ["--lam", *(f"{each:g}" for each in _flat(arguments.lam) or defaults.lam)]
+    for name, values in arguments.params:
+        words += ["--set", f"{name}={','.join(map(str, values))}"]
+    words += ["--reference", arguments.reference] if arguments.reference != "consensus" else []
+    words += ["--repeats", str(arguments.repeats), "--seed", str(arguments.seed)]
+    words += ["--score", arguments.score] if arguments.score != "acc" else []
+    words += ["--footing", arguments.footing] if arguments.footing != "fixed" else []
+    for path in arguments.plugin:
+        words += ["--plugin", path]
+    return shlex.join(words)
+
+
+def _flat(values: Sequence[Sequence[Any]] | None) -> list[Any]:
+    return [each for part in values or () for each in part]
+
+
+def _several(convert: Any) -> Any:
+    """Type of an option whose values are separated by blanks or commas."""
+
+    def parse(text: str) -> list[Any]:
+        return [convert(part) for part in text.split(",") if part]
+
+    return parse
+
+
+def _lam(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if math.isnan(value) or value < 0:
+        raise argparse.ArgumentTypeError(f"expected a number >= 0 or inf, got {text!r}")
+    return value
+
+
+def _setting(text: str) -> tuple[str, tuple[object, ...]]:
+    name, equals, values = text.partition("=")
+    if not name or not equals or not values:
+        raise argparse.ArgumentTypeError(f"expected KEY=VALUE or KEY=VALUE,VALUE,..., got {text!r}")
+    return name, tuple(_literal(part) for part in values.split(","))
+
+
+def _literal(text: str) -> object:
+    """A number, true, false or none if it looks like one; else the text."""
+    words: dict[str, object] = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for convert in (int, float):
+        try:
+            return convert(text)
+        except ValueError:
+            continue
+    return text

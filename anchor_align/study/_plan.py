@@ -1,0 +1,164 @@
+"""The plan of a study: which data, adapters and settings meet, in which order, with which seeds."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .._pipeline import count_anchors
+from .._validation import check_reference
+from ..errors import InputError, unknown_name
+from ..plugins import AdapterRecord, Registry
+from ._anchors import anchors_for
+from ._identity import describe_adapter, run_key
+from ._results import ARMS, DataInfo, Setting
+from ._run import Arm, Run
+from ._source import DataSpec
+
+Params = tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Everything that is crossed with everything.
+
+    Attributes
+    ----------
+    adapters : tuple of str
+    n_anchors : tuple of int, str or None
+        Numbers, such as "2k", or None for what the adapter suggests.
+    lam : tuple of float
+    params : dict of tuples
+        Values by name of an adapter's setting; a name with the adapter before it, as in "fmvacc.beta", is for this
+        adapter alone, any other for all adapters that have such a setting.
+    repeats, seed : int
+    reference : int or str
+    """
+
+    adapters: tuple[str, ...]
+    n_anchors: tuple[int | str | None, ...]
+    lam: tuple[float, ...]
+    params: Mapping[str, tuple[object, ...]]
+    repeats: int
+    seed: int
+    reference: int | str
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One draw of anchors, and the settings whose runs it serves: one for each ``lam``."""
+
+    run: Run
+    settings: tuple[Setting, ...]
+
+    def arm(self, name: str, lam: float) -> int:
+        """Place of an arm among the run's."""
+        wanted = (name, lam if name == "aligned" else None)
+        return next(at for at, arm in enumerate(self.run.arms) if (arm.name, arm.lam) == wanted)
+
+
+def check_grid(grid: Grid, registry: Registry) -> None:
+    """Refuse unknown adapters and settings, and values given twice."""
+    for adapter in grid.adapters:
+        registry.record(adapter)
+    lists: dict[str, tuple[object, ...]] = {
+        "adapter": grid.adapters,
+        "number of anchors": grid.n_anchors,
+        "lam": grid.lam,
+    }
+    lists.update({f"value of {name}": values for name, values in grid.params.items()})
+    for what, values in lists.items():
+        if not values:
+            raise InputError(f"Got no {what}; expected one or more.")
+        for at, value in enumerate(values):
+            if any(value == earlier and type(value) is type(earlier) for earlier in values[:at]):
+                raise InputError(f"The {what} {value!r} is given twice.")
+    for rule in grid.n_anchors:
+        if rule is not None:
+            anchors_for(rule, 1)
+    known = {adapter: registry.record(adapter).parameters for adapter in grid.adapters}
+    for name in grid.params:
+        adapter, dot, setting = name.partition(".")
+        if dot and adapter not in known:
+            raise unknown_name("adapter of a setting", adapter, known)
+        places, wanted = ([adapter], setting) if dot else (list(known), name)
+        if not any(wanted in known[place] for place in places):
+            every = dict.fromkeys(each for place in places for each in known[place])
+            raise unknown_name(f"setting of {' and '.join(places)}", wanted, every)
+
+
+def cells(grid: Grid, specs: Sequence[DataSpec], data: Sequence[DataInfo], registry: Registry) -> Iterator[Cell]:
+    """All draws of anchors in the order of the result."""
+    for (spec, info), adapter in itertools.product(zip(specs, data, strict=True), grid.adapters):
+        check_reference(grid.reference, len(info.views))
+        record = registry.record(adapter)
+        for params in _params_of(grid, record):
+            counts = [_count(rule, record, params, info) for rule in grid.n_anchors]
+            for n_anchors, repeat in itertools.product(dict.fromkeys(counts), range(grid.repeats)):
+                settings = tuple(Setting(info.name, adapter, n_anchors, lam, params) for lam in grid.lam)
+                yield Cell(_run(grid, spec, info, record, settings, repeat), settings)
+
+
+def seed_of(seed: int, digest: str, repeat: int) -> int:
+    """Seed of a repeat: depends on the study's seed and the data's content, never on adapter, setting or arm."""
+    content = int(digest.partition(":")[2][:16], 16)
+    return int(np.random.SeedSequence([seed, content, repeat]).generate_state(1)[0])
+
+
+def _params_of(grid: Grid, record: AdapterRecord) -> list[Params]:
+    """The adapter's settings that the grid gives, crossed."""
+    known = record.parameters
+    values: dict[str, tuple[object, ...]] = {}
+    for name, given in grid.params.items():
+        adapter, dot, setting = name.partition(".")
+        if dot and adapter == record.name:
+            values[setting] = given
+        elif not dot and name in known:
+            values.setdefault(name, given)
+    return [tuple(zip(values, each, strict=True)) for each in itertools.product(*values.values())]
+
+
+def _count(rule: int | str | None, record: AdapterRecord, params: Params, info: DataInfo) -> int | None:
+    adapter = record.make(**dict(params))
+    if adapter.chooses_n_anchors:
+        return None
+    if rule is None:
+        return count_anchors(adapter, None, info.n_samples, info.n_clusters)
+    return anchors_for(rule, info.n_clusters)
+
+
+def _run(
+    grid: Grid, spec: DataSpec, info: DataInfo, record: AdapterRecord, settings: tuple[Setting, ...], repeat: int
+) -> Run:
+    params: dict[str, Any] = dict(settings[0].params)
+    seed = seed_of(grid.seed, info.digest, repeat)
+    parts = {
+        "data": info.digest,
+        "n_clusters": info.n_clusters,
+        "adapter": describe_adapter(record, record.make(**params)),
+        "n_anchors": settings[0].n_anchors,
+        "seed": seed,
+    }
+    arms = []
+    for name, lam in itertools.product(ARMS, grid.lam):
+        fusion = {"arm": name, "lam": repr(lam), "reference": grid.reference} if name == "aligned" else {"arm": name}
+        key = run_key({**parts, **fusion}) if parts["adapter"] is not None else None
+        arm = Arm(name, lam if name == "aligned" else None, key)
+        if arm not in arms:
+            arms.append(arm)
+    return Run(
+        spec=spec,
+        digest=info.digest,
+        adapter=record.name,
+        version=record.version,
+        params=params,
+        n_anchors=settings[0].n_anchors,
+        reference=grid.reference,
+        repeat=repeat,
+        seed=seed,
+        arms=tuple(arms),
+    )

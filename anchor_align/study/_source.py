@@ -1,0 +1,168 @@
+"""Data sets of a study: where they come from, and what identifies their content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._labels import encode_labels
+from .._types import IndexArray, is_sparse
+from .._views import Views, check_views
+from ..checks import check_whole_number
+from ..data import MultiViewData, load_views
+from ..errors import InputError
+from ._results import DataInfo
+
+# Rows are hashed in blocks of about this many bytes.
+BLOCK = 2**24
+# Data sets are kept in memory up to this many bytes in all, and the latest one in any case.
+KEPT = 2**28
+
+
+@dataclass(frozen=True, eq=False)
+class DataSpec:
+    """A data set of a study and how it is read.
+
+    Parameters
+    ----------
+    source : str
+        A file, a folder, or the name of a bundled set, see :func:`anchor_align.load_views`.
+    name : str, optional
+        How it appears in the result; by default the file's name without its suffix.
+    views, labels, orient : optional
+        As for :func:`anchor_align.load_views`.
+    n_clusters : int, optional
+        By default as many as there are different labels.
+    data : MultiViewData, optional
+        Data in memory, in place of a source to read.
+    """
+
+    source: str
+    name: str = ""
+    views: tuple[str, ...] | None = None
+    labels: Any = None
+    orient: str = "auto"
+    n_clusters: int | None = None
+    data: MultiViewData | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A data set that is ready to be clustered."""
+
+    info: DataInfo
+    views: Views
+    labels: IndexArray | None
+
+
+def name_all(specs: Sequence[DataSpec]) -> list[DataSpec]:
+    """Give every data set a name of its own: the file's, or where two files share one, the source as it was given."""
+    short = [spec.name or _stem(spec.source) for spec in specs]
+    taken = Counter(short)
+    names = [
+        spec.source if taken[name] > 1 and not spec.name else name for spec, name in zip(specs, short, strict=True)
+    ]
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"Data {name!r} is given {count} times; every data set needs a name of its own.")
+    return [replace(spec, name=name) for spec, name in zip(specs, names, strict=True)]
+
+
+def prepare(spec: DataSpec) -> Prepared:
+    """Load a data set, check it, and hash its content."""
+    data = (
+        spec.data
+        if spec.data is not None
+        else load_views(
+            spec.source, views=None if spec.views is None else list(spec.views), labels=spec.labels, orient=spec.orient
+        )
+    )
+    try:
+        return _checked(spec, data)
+    except InputError as error:
+        raise InputError(f"Data {spec.name!r}: {error}") from error
+
+
+def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
+    if len(set(data.names)) != len(data.views):
+        raise InputError(f"{len(data.views)} views have the names {', '.join(data.names)}; every view needs its own.")
+    views = check_views(dict(zip(data.names, data.views, strict=True)))
+    labels = None if data.labels is None else encode_labels(data.labels, "labels")[0]
+    if labels is not None and len(labels) != views.n_samples:
+        raise InputError(f"there are {len(labels)} labels for {views.n_samples} samples.")
+    if spec.n_clusters is not None:
+        n_clusters = check_whole_number("the number of clusters", spec.n_clusters, least=1)
+    elif labels is not None:
+        n_clusters = int(labels.max()) + 1
+    else:
+        raise InputError("there are no labels to count the clusters by; say how many with --clusters (n_clusters).")
+    if n_clusters > views.n_samples:
+        raise InputError(f"{n_clusters} clusters were asked for, but there are {views.n_samples} samples.")
+    info = DataInfo(
+        name=spec.name,
+        source=spec.source,
+        n_samples=views.n_samples,
+        n_clusters=n_clusters,
+        views=tuple((name, int(X.shape[1])) for name, X in zip(views.names, views.matrices, strict=True)),
+        has_labels=labels is not None,
+        digest=digest(views.matrices, labels),
+        notes=tuple(data.notes),
+    )
+    return Prepared(info, views, labels)
+
+
+def digest(views: Sequence[Any], labels: IndexArray | None) -> str:
+    """Hash of the numbers in views and labels: the same for any memory layout, and for copies of a file.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(6.0).reshape(2, 3)
+    >>> digest([X], None) == digest([np.asfortranarray(X)], None)
+    True
+    >>> digest([X], None) == digest([X + 1], None)
+    False
+    """
+    state = hashlib.sha256()
+    for X in views:
+        parts = (X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)) if is_sparse(X) else (X,)
+        state.update(f"{len(parts)} {X.shape} {X.dtype.str} ".encode())
+        for part in parts:
+            rows = max(1, BLOCK // max(1, part[:1].nbytes))
+            for start in range(0, len(part), rows):
+                state.update(np.ascontiguousarray(part[start : start + rows]).data)
+    if labels is not None:
+        state.update(labels.astype(np.int64).data)
+    return f"sha256:{state.hexdigest()}"
+
+
+class Shelf:
+    """Data sets that were prepared, as many as fit."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Prepared] = {}
+
+    def get(self, spec: DataSpec) -> Prepared:
+        """A data set of this name, prepared now or before."""
+        if spec.name not in self._kept:
+            prepared = prepare(spec)
+            while self._kept and sum(map(_n_bytes, self._kept.values())) + _n_bytes(prepared) > KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[spec.name] = prepared
+        return self._kept[spec.name]
+
+
+def _n_bytes(prepared: Prepared) -> int:
+    return 8 * prepared.views.n_numbers
+
+
+def _stem(source: str) -> str:
+    path = Path(source)
+    return path.stem if path.suffix.lower() in (".mat", ".npz") else path.name or os.path.basename(path.resolve())
