@@ -1,6 +1,6 @@
 """Made-up but realistic results of studies, for the tests of tables, figures and reports.
 
-Nothing is run: scores are drawn around the means given for each arm, and summaries are worked out here on their own.
+Nothing is run: scores are drawn around the means given for each arm.
 """
 
 from __future__ import annotations
@@ -10,21 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import stats
 
-from anchor_align._types import FloatArray
-from anchor_align.study import (
-    ARMS,
-    SCORES,
-    AdapterInfo,
-    ArmSummary,
-    DataInfo,
-    Difference,
-    Record,
-    Setting,
-    StudyResult,
-    Summary,
-)
+from anchor_align.study import ARMS, SCORES, AdapterInfo, DataInfo, Record, Setting, StudyResult
+from anchor_align.study._statistics import summarise
 
 SCRIPT_NAME = "<script>alert(1)</script>"
 IMAGE_NAME = '"><img src=x onerror="document.title=\'hacked\'">'
@@ -57,16 +45,14 @@ class Cell:
 def study(cells: Sequence[Cell], *, kind: str = "compare", repeats: int = 10, command: str = "") -> StudyResult:
     """A whole result from its cells."""
     records = [record for number, cell in enumerate(cells) for record in _records(cell, number, repeats)]
-    rows = [_fixed_row(cell.setting, records) for cell in cells]
     pairs = list(dict.fromkeys((cell.dataset, cell.adapter) for cell in cells))
-    if len(cells) > len(pairs):
-        rows += [_best_row(dataset, adapter, rows, records) for dataset, adapter in pairs]
+    footings = ("fixed", "best") if len(cells) > len(pairs) else ("fixed",)
     labelled = {cell.dataset: cell.means is not None for cell in cells}
     names = [name for _, name in pairs]
     return StudyResult(
         kind=kind,
         records=tuple(records),
-        summaries=tuple(rows),
+        summaries=summarise(records, score="acc", footings=footings),
         data=tuple(_data_info(name, has_labels) for name, has_labels in labelled.items()),
         adapters=tuple(AdapterInfo(name, "anchor-align", "0.1.0") for name in dict.fromkeys(names)),
         score="acc",
@@ -180,64 +166,6 @@ def _records(cell: Cell, number: int, repeats: int) -> list[Record]:
 def _scores(mean: float, spread: float, rng: np.random.Generator) -> dict[str, float]:
     accuracy = float(np.clip(mean + spread * rng.standard_normal(), 0, 1))
     return {score: accuracy * (1 - 0.05 * at) for at, score in enumerate(SCORES)}
-
-
-def _arm(setting: Setting, arm: str, records: Sequence[Record], n_settings: int = 1) -> ArmSummary:
-    mine = [record for record in records if record.setting == setting and record.arm == arm]
-    scored = [record.scores for record in mine if record.scores is not None]
-    done = sum(record.status == "done" for record in mine)
-    values = {score: [scores[score] for scores in scored] for score in SCORES} if scored else {}
-    return ArmSummary(
-        setting=setting,
-        n_settings=n_settings,
-        n_done=done,
-        n_failed=len(mine) - done,
-        mean={score: float(np.mean(each)) for score, each in values.items()},
-        sd={score: float(np.std(each, ddof=1)) for score, each in values.items() if len(each) > 1},
-    )
-
-
-def _differences(arms: Mapping[str, ArmSummary], records: Sequence[Record]) -> dict[str, Difference]:
-    runs = {
-        arm: {r.repeat: r.scores for r in records if r.setting == arms[arm].setting and r.arm == arm and r.scores}
-        for arm in ("unaligned", "aligned")
-    }
-    both = sorted(runs["unaligned"].keys() & runs["aligned"].keys())
-    if not both:
-        return {}
-    return {
-        score: _difference(np.array([runs["aligned"][r][score] - runs["unaligned"][r][score] for r in both]))
-        for score in SCORES
-    }
-
-
-def _difference(values: FloatArray) -> Difference:
-    n, mean = len(values), float(values.mean())
-    if n == 1:
-        return Difference(n, mean, None, None, None, "one repeat: no interval")
-    if not np.ptp(values):
-        return Difference(n, mean, None, None, None, "the same in every repeat")
-    half = float(stats.t.ppf(0.975, n - 1) * values.std(ddof=1) / np.sqrt(n))
-    p = float(stats.wilcoxon(values).pvalue)
-    clear = "aligned better" if mean - half > 0 else "unaligned better" if mean + half < 0 else "no clear difference"
-    return Difference(n, mean, mean - half, mean + half, p, clear)
-
-
-def _fixed_row(setting: Setting, records: Sequence[Record]) -> Summary:
-    arms = {arm: _arm(setting, arm, records) for arm in ARMS}
-    reasons = dict.fromkeys(r.reason for r in records if r.setting == setting and r.reason)
-    differences = _differences(arms, records)
-    return Summary("fixed", setting.dataset, setting.adapter, setting, arms, differences, tuple(reasons))
-
-
-def _best_row(dataset: str, adapter: str, rows: Sequence[Summary], records: Sequence[Record]) -> Summary:
-    mine = [row for row in rows if (row.dataset, row.adapter) == (dataset, adapter)]
-    arms = {}
-    for arm in ARMS:
-        best = max(mine, key=lambda row: row.arms[arm].mean.get("acc", -1.0))
-        arms[arm] = replace(best.arms[arm], n_settings=len(mine))
-    reasons = dict.fromkeys(reason for row in mine for reason in row.failures)
-    return Summary("best", dataset, adapter, None, arms, _differences(arms, records), tuple(reasons))
 
 
 def _data_info(name: str, has_labels: bool) -> DataInfo:
