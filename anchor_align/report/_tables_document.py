@@ -1,0 +1,69 @@
+"""All tables of a study in the order of reading, and what has to be said below them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from ..study import ARMS, Record, StudyResult
+from ._tables_cells import Grid
+from ._tables_pivot import pivots
+from ._tables_rows import best_differences_grid, best_grid, differences_grid, scores_grid, varying
+
+
+def document(result: StudyResult) -> tuple[Grid, ...]:
+    """All tables of a study.
+
+    For each footing the scores come first, then the differences. The scores of a sweep are laid out by anchors and
+    ``lam``. What failed, or has no labels, is said once, below the first scores.
+    """
+    scores: list[Grid] = []
+    rest: list[Grid] = []
+    fixed, best = result.of_footing("fixed"), result.of_footing("best")
+    if fixed:
+        vary = varying(row.setting for row in fixed if row.setting)
+        scores += pivots(result, fixed, vary) if result.kind == "sweep" else [scores_grid(result, fixed, vary)]
+        if any(row.differences for row in fixed):
+            rest.append(differences_grid(result, fixed, vary))
+    if best:
+        (rest if scores else scores).append(best_grid(result, best))
+        if any(row.differences for row in best):
+            rest.append(best_differences_grid(result, best))
+    if scores:
+        scores[-1] = replace(scores[-1], notes=notes(result))
+    return (*scores, *rest)
+
+
+def notes(result: StudyResult) -> tuple[str, ...]:
+    """What failed and why, and what could not be scored."""
+    return (*_failures(result), *_unlabelled(result))
+
+
+def _failures(result: StudyResult) -> list[str]:
+    """One line for every data set, adapter and reason."""
+    runs: dict[tuple[str, str], set[Hashable]] = {}
+    failed: dict[tuple[str, str, str], dict[Hashable, str]] = {}
+    for record in result.records:
+        where = record.setting.dataset, record.setting.adapter
+        runs.setdefault(where, set()).add(_run(record))
+        if record.reason:
+            failed.setdefault((*where, record.reason), {})[_run(record)] = record.arm
+    lines = []
+    for (dataset, adapter, reason), found in failed.items():
+        arms = [arm for arm in ARMS if arm in found.values()]
+        which = "all arms" if len(arms) == len(ARMS) else " and ".join(arms)
+        count = f"{len(found)} of {len(runs[dataset, adapter])} runs"
+        lines.append(f"failed: {dataset}, {adapter}, {which}, {count}: {reason}")
+    return lines
+
+
+def _run(record: Record) -> Hashable:
+    """What a run is: arms that do not depend on lam are the same run at every lam."""
+    setting = record.setting
+    lam = setting.lam if record.arm == "aligned" else None
+    return record.arm, record.repeat, setting.n_anchors, lam, repr(setting.params)
+
+
+def _unlabelled(result: StudyResult) -> list[str]:
+    names = dict.fromkeys(r.setting.dataset for r in result.records if r.status == "done" and r.scores is None)
+    return [f"{name}: clustered but not scored: the data have no labels" for name in names]
