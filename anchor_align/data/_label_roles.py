@@ -1,0 +1,123 @@
+"""Which entry of a file holds the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from ..errors import InputError
+from ._entries import Entry
+from ._labels import NumberedLabels, could_be_labels, read_labels
+from ._orientation import sides
+from ._roles import _ASIDE, Views
+
+LABEL_NAMES = (
+    *("labels", "label", "y", "gt", "gnd", "truth", "truelabel", "truelabels", "groundtruth", "ground", "gtlabel"),
+    *("gtlabels", "gndtruth", "gnds", "ytrue", "truey", "truelab", "labeltrue", "labelstrue", "truth1", "target"),
+    *("targets", "class", "classes", "classlabel", "classlabels", "classid", "lab", "labs", "lbl", "lbls", "category"),
+    *("cluster", "clusters", "clusterlabels", "ids", "trueclass", "trueclusters", "cids", "s", "c", "t", "l", "tag"),
+)
+# Names that are labels only if they look like it.
+_PARTS = ("label", "truth", "gnd", "class")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The labels, and what was guessed."""
+
+    labels: NumberedLabels | None
+    notes: list[str] = field(default_factory=list)
+
+
+def choose_labels(
+    entries: Sequence[Entry],
+    told: list[Entry] | None,
+    find_views: Callable[[Sequence[Entry], set[int]], Views],
+    view_keys: Sequence[str],
+    path: object,
+) -> tuple[Choice, Views]:
+    """Find labels and views, which depend on each other: labels tell how many samples there are.
+
+    ``told`` is the entry that a user named, an empty list for no labels, None for a guess. ``find_views`` is given the
+    entries that are no labels and the numbers of labels found; ``view_keys`` are the views that a user named.
+    """
+    if told is not None:
+        labels = read_labels(told[0]) if told else None
+        counts = {labels.n_samples} if labels else set()
+        return (
+            Choice(labels, [labels.note] if labels and labels.note else []),
+            find_views([entry for entry in entries if entry not in told], counts),
+        )
+    told_views = find_views([], set()) if view_keys else None
+    taken = {key.lower() for key in view_keys}
+    found, refused = _named_labels([entry for entry in entries if entry.key.lower() not in taken])
+    sources = [entry for _, entry in found]
+    left = [entry for entry in entries if entry not in sources]
+    views = told_views or find_views(left, {candidate.n_samples for candidate, _ in found})
+    return _settled([candidate for candidate, _ in found], refused, entries, views, path), views
+
+
+def _named_labels(entries: Sequence[Entry]) -> tuple[list[tuple[NumberedLabels, Entry]], list[str]]:
+    """Labels of all entries with a label's name, and why others with such a name are none."""
+    ranked = sorted((e for e in entries if e.short in LABEL_NAMES), key=lambda e: LABEL_NAMES.index(e.short))
+    alike = [e for e in entries if e not in ranked and any(part in e.short for part in _PARTS)]
+    refused: list[str] = []
+    for group in (ranked, alike):
+        found: list[tuple[NumberedLabels, Entry]] = []
+        for entry in group:
+            if entry.kind == "other" and entry.what.startswith("an array of Python"):
+                raise InputError(f"Labels {entry.key!r} are {entry.what}.")
+            if not could_be_labels(entry):
+                continue
+            try:
+                found.append((read_labels(entry), entry))
+            except InputError as error:
+                if "NaN" in str(error) or "differ" in str(error):
+                    raise
+                refused.append(str(error))
+        if found:
+            return found, refused
+    return [], refused
+
+
+def _settled(
+    found: Sequence[NumberedLabels], refused: list[str], entries: Sequence[Entry], views: Views, path: object
+) -> Choice:
+    """The labels that fit the views."""
+    fitting = [labels for labels in found if all(labels.n_samples in sides(view) for view in views.entries)]
+    if found and not fitting:
+        counts = ", ".join(f"{labels.key!r} has {labels.n_samples}" for labels in found)
+        shapes = ", ".join(f"{view.key!r} is {view.size}" for view in views.entries[:8])
+        raise InputError(
+            f"{path}: labels and views do not have the same number of samples: labels {counts}; view {shapes}; "
+            "views= and labels= say what to take, labels=False takes no labels."
+        )
+    if not fitting:
+        guess = _only_vector(entries, views)
+        if guess is None:
+            return Choice(None, [*refused, "There are no labels: the data can be clustered, but not scored."])
+        return Choice(guess, [f"Labels are {guess.key!r}, a guess: the only values that come one for each sample."])
+    first, *others = fitting
+    notes = [f"Labels are {first.key!r}."] + ([first.note] if first.note else [])
+    for other in others:
+        if not first.same(other):
+            raise InputError(f"{path}: labels {first.key!r} and {other.key!r} differ; labels= says which to take.")
+        notes.append(f"{other.key!r} holds the same labels.")
+    return Choice(first, notes)
+
+
+def _only_vector(entries: Sequence[Entry], views: Views) -> NumberedLabels | None:
+    """Labels under a name that says nothing: the only vector of few whole numbers or words, one for each sample."""
+    found = []
+    shared = set.intersection(*({*sides(view)} for view in views.entries))
+    for entry in entries:
+        fits = (entry.is_vector and max(entry.shape) in shared) or (entry.kind == "text" and len(entry.shape) > 0)
+        if not fits or entry in views.entries or _ASIDE.search(entry.short):
+            continue
+        try:
+            labels = read_labels(entry)
+        except InputError:
+            continue
+        if labels.n_samples in shared and 2 <= labels.n_clusters <= labels.n_samples / 2:
+            found.append(labels)
+    return found[0] if len(found) == 1 else None

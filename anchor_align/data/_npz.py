@@ -1,0 +1,126 @@
+"""Numpy's files: .npy, .npz and scipy's sparse .npz, without ever unpickling anything."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.lib import format as npy
+
+from ..errors import InputError
+from ._entries import Entry, array_entry, guarded, reading
+
+# Arrays of one sparse matrix, as scipy.sparse.save_npz calls them.
+_SPARSE_PARTS = ("data", "indices", "indptr", "shape")
+_OBJECTS = (
+    "an array of Python objects, which are never loaded because they can run code; save numbers or fixed-width text, "
+    "one array for each view: numpy.savez(file, view_0=..., view_1=..., labels=...)"
+)
+
+
+def npy_entry(path: Path, key: str) -> Entry:
+    """The array of an .npy file."""
+    with reading(path), path.open("rb") as file:
+        shape, dtype = _header(file)
+    return _array_entry(path, key, shape, dtype, lambda: np.load(path, allow_pickle=False))
+
+
+def npz_entries(path: Path) -> list[Entry]:
+    """Arrays of an .npz file, in the order of the file."""
+    headers: dict[str, tuple[tuple[int, ...], np.dtype[Any]]] = {}
+    with reading(path), zipfile.ZipFile(path) as archive:
+        for member in archive.namelist():
+            if member.endswith(".npy"):
+                with archive.open(member) as file:
+                    headers[member.removesuffix(".npy")] = _header(file)
+    if not headers:
+        raise InputError(f"{path} is a zip file without arrays; expected an .npz file as numpy.savez writes it.")
+    if {"format", "shape", "data"} <= set(headers):
+        return [_scipy_entry(path)]
+    groups = _sparse_groups(headers)
+    entries: list[Entry] = []
+    for key, (shape, dtype) in headers.items():
+        if key in groups:
+            if key == groups[key] + "shape":
+                entries.append(_sparse_entry(path, groups[key], set(headers)))
+        else:
+            entries.append(_array_entry(path, key, shape, dtype, _member(path, key)))
+    return entries
+
+
+def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    """Shape and dtype of an array, without its values."""
+    version = npy.read_magic(file)
+    if version == (1, 0):
+        shape, _, dtype = npy.read_array_header_1_0(file)
+    elif version == (2, 0):
+        shape, _, dtype = npy.read_array_header_2_0(file)
+    else:
+        # Later versions exist for the field names of structured arrays, which are no views.
+        return (0,), np.dtype([("?", "u1")])
+    return shape, dtype
+
+
+def _member(path: Path, key: str) -> Callable[[], Any]:
+    """Reader of one array; numpy streams it into place."""
+
+    def load() -> Any:
+        with np.load(path, allow_pickle=False) as archive:
+            return archive[key]
+
+    return load
+
+
+def _array_entry(path: Path, key: str, shape: tuple[int, ...], dtype: np.dtype[Any], load: Callable[[], Any]) -> Entry:
+    if dtype.hasobject:
+        return Entry(key, "other", shape, what=_OBJECTS)
+    if dtype.kind in "US":
+        return Entry(key, "text", shape, lambda: [_decoded(text) for text in np.ravel(guarded(path, load)())])
+    if dtype.kind not in "fiub":
+        what = "complex numbers" if dtype.kind == "c" else f"values of type {dtype}"
+        return Entry(key, "other", shape, what=what)
+    return array_entry(key, "matrix", shape, guarded(path, load))
+
+
+def _decoded(text: Any) -> str:
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else str(text)
+
+
+def _sparse_groups(keys: Any) -> dict[str, str]:
+    """Which keys are parts of a sparse matrix, and the prefix of that matrix."""
+    prefixes = [key.removesuffix("indptr") for key in keys if key.endswith("indptr")]
+    complete = [prefix for prefix in prefixes if all(prefix + part in keys for part in _SPARSE_PARTS)]
+    return {
+        prefix + part: prefix for prefix in complete for part in (*_SPARSE_PARTS, "format") if prefix + part in keys
+    }
+
+
+def _scipy_entry(path: Path) -> Entry:
+    """The one matrix of a file that scipy.sparse.save_npz wrote, in any format."""
+    with reading(path):
+        sizes = np.ravel(_member(path, "shape")())
+        shape = (int(sizes[0]), int(sizes[1]))
+    return array_entry(path.stem, "sparse", shape, guarded(path, lambda: sp.load_npz(path)))
+
+
+def _sparse_entry(path: Path, prefix: str, keys: set[str]) -> Entry:
+    """Entry of the arrays that make up one CSR or CSC matrix."""
+    key = prefix.rstrip("_.") or "sparse"
+    with reading(path):
+        sizes = np.ravel(_member(path, prefix + "shape")())
+        shape = (int(sizes[0]), int(sizes[1]))
+        order = str(np.ravel(_member(path, prefix + "format")())[0]) if prefix + "format" in keys else "csr"
+        order = order.removeprefix("b'").removesuffix("'")
+    if order not in ("csr", "csc"):
+        return Entry(key, "other", shape, what=f"a sparse matrix in the format {order!r}; expected csr or csc")
+
+    def load() -> Any:
+        data, indices, starts = (_member(path, prefix + part)() for part in _SPARSE_PARTS[:3])
+        kind: Any = sp.csr_array if order == "csr" else sp.csc_array
+        return kind((data, indices, starts), shape=shape)
+
+    return array_entry(key, "sparse", shape, guarded(path, load))

@@ -1,0 +1,105 @@
+"""Which reader a file needs: told by its first bytes, not by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from ..errors import FileError, InputError
+from ._entries import Entry, natural, reading
+from ._hdf5 import hdf5_entries
+from ._mat5 import mat5_entries
+from ._npz import npy_entry, npz_entries
+from ._tables import csv_entry, parquet_entry
+
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_TABLES = (".csv", ".tsv")
+EXPECTED = "a .mat, .npz, .npy, .csv or .parquet file, or a folder with one file for each view"
+
+
+@contextmanager
+def open_source(path: Path) -> Iterator[list[Entry]]:
+    """Entries of a file or folder, which can be read while it is open."""
+    with reading(path):
+        is_folder = path.is_dir()
+        kind = "folder" if is_folder else file_kind(path)
+    if kind == "hdf5":
+        with hdf5_entries(path) as entries:
+            yield entries
+    elif kind == "mat":
+        yield mat5_entries(path)
+    elif kind == "npz":
+        yield npz_entries(path)
+    elif kind == "folder":
+        yield folder_entries(path)
+    elif kind:
+        yield [_single(path, kind, path.stem)]
+    else:
+        raise InputError(f"{path} is not a file that can be read here; expected {EXPECTED}.")
+
+
+def file_kind(path: Path) -> str:
+    """Kind of a file by its content: hdf5, mat, npz, npy, parquet, csv, or nothing."""
+    with path.open("rb") as file:
+        start = file.read(512)
+        signatures = [start[:8]]
+        # HDF5 may begin behind a header of its user's, at 512 bytes or any doubling of that; MATLAB uses the first.
+        for offset in (512, 1024, 2048, 4096):
+            file.seek(offset)
+            signatures.append(file.read(8))
+    if not start:
+        raise FileError(f"Cannot read {path}: it is empty.")
+    if _HDF5 in signatures:
+        return "hdf5"
+    if start.startswith(b"\x93NUMPY"):
+        return "npy"
+    if start.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+        return "npz"
+    if start.startswith(b"PAR1"):
+        return "parquet"
+    if start[126:128] in (b"IM", b"MI"):
+        return "mat"
+    if path.suffix.lower() in _TABLES and b"\0" not in start:
+        return "csv"
+    # Version 4 has no signature; its first number is a small code in either byte order.
+    if path.suffix.lower() == ".mat" and len(start) >= 20 and start[:4].count(0) in (2, 3, 4):
+        return "mat"
+    return ""
+
+
+def folder_entries(folder: Path) -> list[Entry]:
+    """One entry for each file of a folder that holds one array, in natural order of the names."""
+    with reading(folder):
+        files = sorted((p for p in folder.iterdir() if p.is_file() and p.name[0] != "."), key=lambda p: natural(p.name))
+    kinds: dict[Path, str] = {}
+    for path in files:
+        with reading(path):
+            kinds[path] = file_kind(path) if path.stat().st_size or path.suffix in (".npy", ".npz", *_TABLES) else ""
+    usable = [path for path in files if kinds[path] in ("npy", "npz", "csv", "parquet")]
+    if not usable:
+        others = [path.name for path in files if kinds[path]]
+        hint = f"; to read {others[0]}, give its own path" if others else ""
+        raise InputError(f"{folder} holds no .npy, .csv, .parquet or sparse .npz files, one for each view{hint}.")
+    stems = [path.stem for path in usable]
+    entries = [_single(p, kinds[p], p.stem if stems.count(p.stem) == 1 else p.name) for p in usable]
+    return entries + [Entry(p.name, "other", (), what="not a table") for p in files if p not in usable]
+
+
+def _single(path: Path, kind: str, key: str) -> Entry:
+    """The one array of a file."""
+    if kind == "csv":
+        return csv_entry(path, key)
+    if kind == "parquet":
+        return parquet_entry(path, key)
+    if kind == "npy":
+        return npy_entry(path, key)
+    inside = npz_entries(path)
+    if len(inside) != 1:
+        keys = ", ".join(repr(entry.key) for entry in inside[:5])
+        raise InputError(
+            f"{path} holds {len(inside)} arrays ({keys}); in a folder, expected one file for each view: give its path."
+        )
+    entry = inside[0]
+    return replace(entry, key=key)
