@@ -15,6 +15,8 @@ from ._tables_document import document
 
 # Longer tables do not fit on a page, and longer names not in a column.
 ROWS_ON_A_PAGE, LONGEST_NAME = 40, 24
+# LaTeX gives up where more tables than some eighteen wait for a page of their own.
+TABLES_IN_A_ROW = 12
 
 _SIGNS = {
     "\\": r"\textbackslash{}",
@@ -51,12 +53,15 @@ _SIGNS = {
     },
 }
 _ACCENTS = "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c"
+_BREAKS = re.compile(r"(?<=\S)[_/.-](?=\w)|[0-9A-Za-z\u00c0-\u024f]{12}(?=\w)|[^\0-\u024f](?=\S)")
 _LETTERS = "ßæÆœŒøØåÅłŁçÇ"
 
 
 def to_latex(result: StudyResult) -> str:
     r"""All tables of a study, one after the other; ``\usepackage{booktabs}`` is all they need."""
     tables = [_latex(grid, part) for grid in document(result) for part in range(0, len(grid.rows), ROWS_ON_A_PAGE)]
+    for at in range(TABLES_IN_A_ROW, len(tables), TABLES_IN_A_ROW):
+        tables[at] = "\\clearpage\n" + tables[at]
     return "% needs \\usepackage{booktabs}; save as UTF-8\n" + "\n".join(tables)
 
 
@@ -107,13 +112,14 @@ def _column(column: Column, texts: Row) -> str:
 
 
 def _line(row: Row) -> str:
-    # Flush left in a group of its own: the setting would change what ends the row.
-    texts = [
-        rf"{{\raggedright {_breakable(cell.text)}\par}}" if _is_long(cell.text) else escape_latex(cell.text)
-        for cell in row
-    ]
+    texts = [_wrapped(cell.text) if _is_long(cell.text) else escape_latex(cell.text) for cell in row]
     bold = [rf"\textbf{{{text}}}" if cell.bold else text for text, cell in zip(texts, row, strict=True)]
     return " & ".join(bold) + r" \\"
+
+
+def _wrapped(text: str) -> str:
+    # Flush left in a group of its own: the setting would change what ends the row.
+    return rf"{{\raggedright {_breakable(text)}\par}}"
 
 
 def _is_long(text: str) -> bool:
@@ -123,5 +129,7 @@ def _is_long(text: str) -> bool:
 
 def _breakable(text: str) -> str:
     """Text of which long words may be broken: after signs, after foreign characters, and after every few letters."""
-    broken = re.sub(r"(?<=\S)[_/.-](?=\w)|[^\W_]{12}(?=\w)|[^\0-\u024f](?=\S)", "\\g<0>\0", visible(text))
+    broken = re.sub(
+        r"(?<=\S)[_/.-](?=\w)|[0-9A-Za-z\u00c0-\u024f]{12}(?=\w)|[^\0-\u024f](?=\S)", "\\g<0>\0", visible(text)
+    )
     return r"\allowbreak{}".join(map(escape_latex, broken.split("\0")))

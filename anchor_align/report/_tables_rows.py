@@ -191,8 +191,8 @@ def best_grid(result: StudyResult, rows: Sequence[Summary]) -> Grid:
 def best_differences_grid(result: StudyResult, rows: Sequence[Summary]) -> Grid:
     """What alignment changes where both arms are at their best setting."""
     return Grid(
-        f"aligned {MINUS} unaligned in points of {SCORE_LABELS[result.score]}, each at its best setting, chosen by label, "
-        f"which is optimistic{_chances(rows)}; {_statistics(result)}",
+        f"aligned {MINUS} unaligned in points of {SCORE_LABELS[result.score]}, each at its best setting, chosen by "
+        f"label, which is optimistic{_chances(rows)}; {_statistics(result)}",
         (Column("data", merged=True), Column("adapter"), *_DIFFERENCE_COLUMNS),
         tuple((*cells(row.dataset, row.adapter), *_difference_cells(row, result.score)) for row in rows),
     )
