@@ -234,6 +234,7 @@ def test_a_sweep_of_many_lams_continues_below() -> None:
     grids = [grid for grid in document(settings_study(kind="sweep", n_lams=9)) if grid.columns[0].header == "anchors"]
     assert [len(grid.columns) for grid in grids] == [10, 5] * 4
     assert grids[0].caption.startswith("digits, lmvsc, alpha=0.5: ACC in %")
+    assert grids[0].caption.endswith("; lmvsc with scale=unit")
     assert grids[1].caption == "digits, lmvsc, alpha=0.5, continued"
 
 

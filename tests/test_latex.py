@@ -89,9 +89,12 @@ def test_nasty_names_compile(tmp_path: Path) -> None:
 
 @needs_latex
 def test_pages_keep_their_margins(tmp_path: Path) -> None:
-    """Long names are broken, so that tables do not run off the page."""
-    cells = [Cell(name, "lmvsc", (0.5, 0.6, 0.7)) for name in ("x" * 300, "手書き数字" * 8, "a_name_of_many_words" * 4)]
-    assert "Overfull \\hbox" not in compiled(render(study(cells, repeats=2), "latex"), tmp_path)
+    """Long names are broken, and tables of many columns small, so that none runs off the page."""
+    names = ("x" * 300, "手書き数字" * 8, "a_name_of_many_words" * 4)
+    long = study([Cell(name, "lmvsc", (0.5, 0.6, 0.7)) for name in names], repeats=2)
+    settings = [(m, lam, (("alpha", alpha),)) for m in (10, 20) for lam in (0.1, 1.0) for alpha in (0.5, 1.0)]
+    wide = study([Cell("3sources", "fmvacc", (0.5, 0.6, 0.7), *setting) for setting in settings])
+    assert "Overfull \\hbox" not in compiled(render(long, "latex") + render(wide, "latex"), tmp_path)
 
 
 def test_long_tables_continue_on_another_page() -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import replace
 
 from ..study import StudyResult
 from ._tables_cells import MINUS, NOTHING, Column, Grid, Row, blanked, visible
 from ._tables_document import document
 
-# Longer tables do not fit on a page, and longer names not in a column.
-ROWS_ON_A_PAGE, LONGEST_NAME = 40, 24
+# What fits on a page, in a column, and side by side in the usual size.
+ROWS_ON_A_PAGE, LONGEST_NAME, MANY_COLUMNS = 40, 24, 8
 # LaTeX gives up where more tables than some eighteen wait for a page of their own.
 TABLES_IN_A_ROW = 12
 
@@ -90,19 +91,25 @@ def _character(character: str) -> str:
 
 
 def _latex(grid: Grid, start: int) -> str:
-    rows = grid.rows[start : start + ROWS_ON_A_PAGE]
+    wide = len(grid.columns) > MANY_COLUMNS
+    rows = [_shortened(row) for row in grid.rows] if wide else list(grid.rows)
     caption = escape_latex(grid.caption)
-    if any(cell.bold for row in grid.rows for cell in row):
+    if any(cell.bold for row in rows for cell in row):
         caption += f"; {grid.bold}"
+    layout = "".join(map(_column, grid.columns, zip(*rows, strict=True)))
     lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}{', continued' if start else ''}}}"]
-    lines += [r"\footnotesize", r"\setlength{\tabcolsep}{4pt}"]
-    lines += [rf"\begin{{tabular}}{{{''.join(map(_column, grid.columns, zip(*grid.rows, strict=True)))}}}", r"\toprule"]
+    lines += [r"\par\smallskip", r"\scriptsize" if wide else r"\footnotesize", r"\setlength{\tabcolsep}{4pt}"]
+    lines += [rf"\begin{{tabular}}{{{layout}}}", r"\toprule"]
     lines += [" & ".join(escape_latex(column.header) for column in grid.columns) + r" \\", r"\midrule"]
-    lines += [_line(row) for row in blanked(grid.columns, rows)]
+    lines += map(_line, blanked(grid.columns, rows[start : start + ROWS_ON_A_PAGE]))
     lines += [r"\bottomrule", r"\end{tabular}"]
-    if start + ROWS_ON_A_PAGE >= len(grid.rows):
+    if start + ROWS_ON_A_PAGE >= len(rows):
         lines += [rf"\par\smallskip\raggedright {_breakable(note)}\par" for note in grid.notes]
     return "\n".join([*lines, r"\end{table}", ""])
+
+
+def _shortened(row: Row) -> Row:
+    return tuple(replace(cell, text=cell.short or cell.text) for cell in row)
 
 
 def _column(column: Column, texts: Row) -> str:
@@ -118,8 +125,8 @@ def _line(row: Row) -> str:
 
 
 def _wrapped(text: str) -> str:
-    # Flush left in a group of its own: the setting would change what ends the row.
-    return rf"{{\raggedright {_breakable(text)}\par}}"
+    # What \raggedright does, without its change to what ends a row.
+    return rf"\rightskip=0pt plus 1fil\relax {_breakable(text)}"
 
 
 def _is_long(text: str) -> bool:

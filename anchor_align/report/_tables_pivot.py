@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..study import ArmSummary, StudyResult, Summary
 from ._tables_cells import Cell, Column, Grid, anchors_text, number_text, params_text
-from ._tables_rows import Varying, arm_text, over_repeats, shown_mean
+from ._tables_rows import Varying, arm_text, over_repeats, shown_mean, varying
 
 # As many as fit 80 columns and the width of a page.
 LAMS_IN_A_ROW = 7
@@ -22,8 +22,13 @@ def pivots(result: StudyResult, rows: Sequence[Summary], vary: Varying) -> list[
     return [
         grid
         for names, group in groups.items()
-        for grid in _blocks(result, ", ".join(filter(None, names)), group, vary.common)
+        for grid in _blocks(result, ", ".join(filter(None, names)), group, _common(rows, names[1]))
     ]
+
+
+def _common(rows: Sequence[Summary], adapter: str) -> str:
+    """What does not vary for one adapter: the others have tables of their own."""
+    return varying(row.setting for row in rows if row.setting and row.adapter == adapter).common
 
 
 def _blocks(result: StudyResult, name: str, rows: Sequence[Summary], common: str) -> list[Grid]:
