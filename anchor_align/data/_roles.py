@@ -84,7 +84,7 @@ def _from_containers(
     if not usable:
         return None
     (cell, views), rest = usable[0], usable[1:]
-    notes = [f"Views are the {len(views)} matrices of {cell.key!r}."]
+    notes = [f"{option.capitalize()} are the {len(views)} matrices of {cell.key!r}."]
     for other, copies in rest:
         if len(copies) != len(views) or not all(map(same_content, views, copies)):
             raise InputError(
@@ -145,9 +145,9 @@ def _separate(entries: Sequence[Entry], n_labels: set[int], path: object, names:
     chosen = sorted(chosen, key=lambda entry: (stems_in_order.index(_stem(entry)), natural(entry.key)))
     keys = [entry.key for entry in chosen]
     left = [entry.key for entry in candidates if entry not in chosen]
-    notes = [f"Views are {_listed(keys)}."]
+    notes = [f"{option.capitalize()} are {_listed(keys)}."]
     if left:
-        notes.append(f"Not taken as views: {_listed(left)}.")
+        notes.append(f"Not taken as {option}: {_listed(left)}.")
     return Views(chosen, keys, notes)
 
 

@@ -35,7 +35,7 @@ def open_source(path: Path) -> Iterator[list[Entry]]:
     elif kind == "folder":
         yield folder_entries(path)
     elif kind:
-        yield [_single(path, kind, path.stem)]
+        yield [single_entry(path, kind, path.stem)]
     else:
         raise InputError(f"{path} is not a file that can be read here; expected {EXPECTED}.")
 
@@ -83,11 +83,11 @@ def folder_entries(folder: Path) -> list[Entry]:
         hint = f"; to read {others[0]}, give its own path" if others else ""
         raise InputError(f"{folder} holds no .npy, .csv, .parquet or sparse .npz files, one for each view{hint}.")
     stems = [path.stem for path in usable]
-    entries = [_single(p, kinds[p], p.stem if stems.count(p.stem) == 1 else p.name) for p in usable]
+    entries = [single_entry(p, kinds[p], p.stem if stems.count(p.stem) == 1 else p.name) for p in usable]
     return entries + [Entry(p.name, "other", (), what="not a table") for p in files if p not in usable]
 
 
-def _single(path: Path, kind: str, key: str) -> Entry:
+def single_entry(path: Path, kind: str, key: str) -> Entry:
     """The one array of a file."""
     if kind == "csv":
         return csv_entry(path, key)

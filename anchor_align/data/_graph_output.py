@@ -1,0 +1,133 @@
+"""Writing an alignment: one .npz or .mat file, or a folder of .npy files; whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._files import check_writable, make_folder, write_whole
+from .._types import is_sparse
+from ..errors import FileError, InputError
+from ._graph_files import Alignment, not_an_input
+
+# MATLAB reads no variable of version 5 that is larger.
+_LARGEST_MAT = 2**31
+_PARTS = ("data", "indices", "indptr", "shape")
+
+
+def output_form(out: Path, form: str) -> str:
+    """Form of the output: by the ending of OUT, or else that of the input; "npy" is a folder."""
+    return {".npz": "npz", ".mat": "mat"}.get(out.suffix.lower(), form)
+
+
+def check_output(out: Path, form: str, shape: tuple[int, int], inputs: Sequence[str], *, matrices: bool) -> None:
+    """Refuse an output that cannot be written, before any work is done for it."""
+    n, m = shape
+    if form == "mat" and max(n * m, m * m if matrices else 0) * 8 >= _LARGEST_MAT:
+        raise InputError(
+            f"Cannot write {out}: the fused graph of {n} x {m} numbers does not fit in a .mat file of version 5, which "
+            "holds less than 2 GB a variable; give an output that ends in .npz."
+        )
+    if form != "npy":
+        not_an_input(out, inputs)
+        check_writable(out)
+        return
+    if out.exists() and not out.is_dir():
+        raise FileError(f"Cannot write {out}: it is a file, and graphs in .npy files are written to a folder.")
+    for name in ("permutations.npy", "fused.npy", "fused.npz", "matrices.npy"):
+        not_an_input(out / name, inputs)
+    check_writable(out / "x" if out.is_dir() else out)
+
+
+def write_alignment(out: Path, form: str, result: Alignment) -> None:
+    """Write an alignment; a file that was there is replaced.
+
+    In .npz and .npy files indices count from 0 and the reference is -1 for "consensus". In .mat files they count from
+    1, as MATLAB does, and the reference is 0 for "consensus".
+    """
+    if form == "npz":
+        write_whole(out, lambda file: np.savez(file, **_npz_arrays(result)))
+    elif form == "mat":
+        write_whole(out, lambda file: _save_mat(file, result))
+    else:
+        _write_folder(out, result)
+
+
+def _arrays(result: Alignment) -> dict[str, Any]:
+    """What all forms hold, but the fused graph."""
+    arrays = {"permutations": np.asarray(result.permutations, dtype=np.int64), **result.numbers()}
+    arrays["reference"] = np.int64(-1 if result.reference is None else result.reference)
+    if result.matrices is not None:
+        arrays["matrices"] = np.asarray(result.matrices)
+    return arrays
+
+
+def _npz_arrays(result: Alignment) -> dict[str, Any]:
+    arrays = {**_arrays(result), "names": np.array(result.names, dtype=str)}
+    if not is_sparse(result.fused):
+        return {**arrays, "fused": result.fused}
+    parts = {f"fused_{part}": np.asarray(getattr(result.fused, part)) for part in _PARTS}
+    return {**arrays, **parts, "fused_format": np.array("csr")}
+
+
+def _save_mat(file: Any, result: Alignment) -> None:
+    from scipy.io import savemat
+
+    arrays = _arrays(result)
+    arrays["permutations"] = arrays["permutations"] + 1.0
+    arrays["reference"] = arrays["reference"] + 1.0
+    arrays["fused"] = sp.csc_array(result.fused) if is_sparse(result.fused) else result.fused
+    arrays["names"] = _cell(result.names)
+    if result.matrices is not None:
+        arrays["matrices"] = _cell(result.matrices)
+    savemat(file, arrays, oned_as="column", do_compression=True)
+
+
+def _cell(values: Sequence[Any]) -> Any:
+    cell = np.empty((1, len(values)), dtype=object)
+    for i, value in enumerate(values):
+        cell[0, i] = value
+    return cell
+
+
+def _write_folder(out: Path, result: Alignment) -> None:
+    """All files beside the folder first, then in its place: a new folder appears whole."""
+    fresh = out.with_name(f".{out.name[:40]}.{secrets.token_hex(6)}.part")
+    make_folder(fresh)
+    try:
+        for name, array in _arrays(result).items():
+            write_whole(fresh / f"{name}.npy", _saver(array))
+        stale = out / ("fused.npy" if is_sparse(result.fused) else "fused.npz")
+        if is_sparse(result.fused):
+            write_whole(fresh / "fused.npz", lambda file: sp.save_npz(file, result.fused))
+        else:
+            write_whole(fresh / "fused.npy", _saver(result.fused))
+        write_whole(fresh / "names.txt", "".join(f"{name}\n" for name in result.names).encode("utf-8", "replace"))
+        _move(fresh, out, stale)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _saver(array: Any) -> Any:
+    return lambda file: np.save(file, array, allow_pickle=False)
+
+
+def _move(fresh: Path, out: Path, stale: Path) -> None:
+    """Put the files where they belong; in a folder that is there, one by one."""
+    try:
+        if not out.exists():
+            os.rename(fresh, out)
+            return
+        for path in sorted(fresh.iterdir()):
+            os.replace(path, out / path.name)
+        # The fused graph of an earlier run, in the other form.
+        stale.unlink(missing_ok=True)
+    except OSError as error:
+        raise FileError(f"Cannot write {out}: {error.strerror or error}.") from error

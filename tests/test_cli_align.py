@@ -1,0 +1,273 @@
+"""The command align: graphs in, permutations and the fused graph out, in the same form."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from mat_files import cell, write_mat73
+from scipy.io import loadmat, savemat
+from strategies import FloatArray, IndexArray, planted_graphs
+
+from anchor_align import AnchorAligner, AnchorAlignError, FileError, InputError, fuse
+from anchor_align._scale import LAM_SCALES
+from anchor_align._solvers import METHODS
+from anchor_align.cli import _align
+from anchor_align.data import _graph_output
+
+NUMBERS = ("feature", "structure", "objective", "upper_bound", "gap", "margins")
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser()
+    made.add_argument("-v", action="count", default=0, dest="verbosity")
+    _align.register(made.add_subparsers(required=True))
+    return made
+
+
+def run(*argv: object) -> int:
+    arguments = parser().parse_args(["align", *map(str, argv)])
+    return int(arguments.run(arguments))
+
+
+@pytest.fixture
+def planted() -> tuple[list[FloatArray], list[IndexArray]]:
+    return planted_graphs(np.random.default_rng(0), 120, 7, 3)
+
+
+def common_order(permutations: list[IndexArray], reference: int) -> IndexArray:
+    """Planted permutations, relative to the order of the reference."""
+    back = np.argsort(permutations[reference])
+    return np.array([p[back] for p in permutations])
+
+
+def assert_contents(read: dict[str, Any], graphs: list[Any], planted: list[IndexArray]) -> None:
+    """What was written is what the aligner gives; and the planted correspondence."""
+    aligner = AnchorAligner().fit(graphs)
+    reference = int(read["reference"])
+    assert reference == aligner.reference_
+    np.testing.assert_array_equal(read["permutations"], common_order(planted, reference))
+    for name in NUMBERS:
+        np.testing.assert_allclose(np.squeeze(read[name]), getattr(aligner, f"{name}_"))
+    np.testing.assert_allclose(read["fused"], np.asarray(fuse(graphs, aligner.permutations_)))
+
+
+def test_npz_to_npz(tmp_path: Path, planted: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """The planted permutations come back, with the fused graph and the numbers of the match."""
+    graphs, permutations = planted
+    np.savez(tmp_path / "in.npz", **{f"Z{i}": Z for i, Z in enumerate(graphs)}, labels=np.zeros(120))
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--matrices") == 0
+    out, err = capsys.readouterr()
+    assert "ambiguous" in out
+    assert "(reference)" in out
+    assert err == "anchor-align: note: Graphs are 'Z0', 'Z1', 'Z2'.\n"
+    with np.load(tmp_path / "out.npz") as read:
+        assert_contents(dict(read), graphs, permutations)
+        for Z, p, P in zip(graphs, read["permutations"], read["matrices"], strict=True):
+            np.testing.assert_array_equal(Z @ P, Z[:, p])
+        assert read["names"].tolist() == ["Z0", "Z1", "Z2"]
+
+
+@pytest.mark.parametrize("layout", ["cell", "separate", "keys", "7.3", "stack", "sparse"])
+def test_mat_to_mat(tmp_path: Path, planted: Any, layout: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A MATLAB file gives a MATLAB file of version 5 with indices from 1; sparse graphs give a sparse fused graph."""
+    graphs, permutations = planted
+    path, out, options = tmp_path / "in.mat", tmp_path / "out.mat", []
+    if layout == "7.3":
+        write_mat73(path, {"Z": graphs})
+    elif layout == "keys":
+        savemat(path, {"b": graphs[1], "a": graphs[0], "c": graphs[2], "Z": cell([graphs[0] * 0.5] * 2)})
+        options = ["--graphs", "a", "b", "c"]
+    elif layout == "separate":
+        savemat(path, {f"Z{i + 1}": Z for i, Z in enumerate(graphs)})
+    elif layout == "stack":
+        savemat(path, {"Z": np.stack(graphs, axis=2)})
+    else:
+        savemat(path, {"Z": cell([sp.csc_array(Z) if layout == "sparse" else Z for Z in graphs])})
+    assert run(path, "-o", out, "--matrices", *options) == 0
+    assert ("MATLAB 7.3" in capsys.readouterr().err) == (layout == "7.3")
+    read = loadmat(out)
+    assert sp.issparse(read["fused"]) == (layout == "sparse")
+    plain = {
+        **read,
+        "reference": read["reference"].item() - 1,
+        "permutations": read["permutations"] - 1,
+        "fused": read["fused"].toarray() if layout == "sparse" else read["fused"],
+    }
+    assert_contents(plain, graphs, permutations)
+    for Z, p, P in zip(graphs, plain["permutations"].astype(int), read["matrices"][0], strict=True):
+        np.testing.assert_array_equal(Z @ P, Z[:, p])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_npy_to_folder(tmp_path: Path, planted: Any, sparse: bool) -> None:
+    """Several files give a folder; written again it holds the new result only."""
+    graphs, permutations = planted
+    paths = [tmp_path / f"view{i}.{'npz' if sparse else 'npy'}" for i in range(3)]
+    for path, Z in zip(paths, graphs, strict=True):
+        if sparse:
+            sp.save_npz(path, sp.csr_array(Z))
+        else:
+            np.save(path, Z)
+    out = tmp_path / "out"
+    for _ in range(2):
+        assert run(*paths, "-o", out) == 0
+        read = {path.stem: np.load(path) for path in out.glob("*.npy")}
+        read["fused"] = sp.load_npz(out / "fused.npz").toarray() if sparse else read["fused"]
+        assert_contents(read, graphs, permutations)
+        assert (out / "names.txt").read_text().splitlines() == [str(path) for path in paths]
+        assert sorted(p.name for p in tmp_path.iterdir() if p.name.startswith(".")) == []
+        (out / ("fused.npy" if sparse else "fused.npz")).write_bytes(b"of an earlier run")
+    assert run(*paths, "-o", out) == 0
+    assert len([path for path in out.iterdir() if path.stem == "fused"]) == 1
+
+
+def test_ending_decides_the_form(tmp_path: Path, planted: Any) -> None:
+    """A .mat file may become .npz and the other way round."""
+    graphs, _ = planted
+    savemat(tmp_path / "in.mat", {"Z": cell(graphs)})
+    assert run(tmp_path / "in.mat", "-o", tmp_path / "out.npz") == 0
+    with np.load(tmp_path / "out.npz") as read:
+        np.savez(tmp_path / "in.npz", *graphs)
+        assert run(tmp_path / "in.npz", "-o", tmp_path / "out.mat") == 0
+        np.testing.assert_array_equal(loadmat(tmp_path / "out.mat")["permutations"], read["permutations"] + 1)
+
+
+def test_sparse_npz_fused(tmp_path: Path, planted: Any) -> None:
+    """Sparse graphs in one .npz give the parts of a sparse fused graph."""
+    graphs, _ = planted
+    parts = {}
+    for i, Z in enumerate(graphs):
+        S = sp.csr_array(Z)
+        for part in ("data", "indices", "indptr"):
+            parts[f"Z{i}_{part}"] = getattr(S, part)
+        parts[f"Z{i}_shape"] = np.array(S.shape)
+    np.savez(tmp_path / "in.npz", **parts)
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz") == 0
+    with np.load(tmp_path / "out.npz") as read:
+        fused = sp.csr_array(
+            (read["fused_data"], read["fused_indices"], read["fused_indptr"]), shape=read["fused_shape"]
+        )
+        np.testing.assert_allclose(fused.toarray(), np.asarray(fuse(graphs, list(read["permutations"]))))
+
+
+def test_consensus_has_no_reference(tmp_path: Path, planted: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """The reference is -1 in .npz files, 0 in .mat files, null in JSON."""
+    graphs, _ = planted
+    np.savez(tmp_path / "in.npz", *graphs)
+    for name, expected in (("out.npz", -1), ("out.mat", 0)):
+        out = tmp_path / name
+        assert run(tmp_path / "in.npz", "-o", out, "--reference", "consensus", "--format", "json", "--lam", "inf") == 0
+        summary = json.loads(capsys.readouterr().out)
+        assert summary["reference"] is None
+        assert summary["lam"] == "inf"
+        assert (summary["n_samples"], summary["n_anchors"]) == (120, 7)
+        read = np.load(out) if name.endswith("npz") else loadmat(out)
+        assert read["reference"].item() == expected
+
+
+def test_ambiguous_anchors_are_counted(tmp_path: Path, planted: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two anchors that are the same cannot be told apart."""
+    graphs, _ = planted
+    graphs[1][:, [2, 5]] = graphs[1][:, [2, 5]].mean(axis=1, keepdims=True)
+    np.savez(tmp_path / "in.npz", *graphs)
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "o.npz", "--reference", "0", "--format", "json") == 0
+    assert [view["ambiguous"] for view in json.loads(capsys.readouterr().out)["views"]] == [0, 2, 0]
+
+
+def test_anchors_by_samples(tmp_path: Path, planted: Any) -> None:
+    """Graphs that lie on their side are refused with the option that turns them, and taken with it."""
+    graphs, permutations = planted
+    np.savez(tmp_path / "in.npz", *[Z.T for Z in graphs])
+    with pytest.raises(InputError, match=r"columns sum to one.*--orient columns"):
+        run(tmp_path / "in.npz", "-o", tmp_path / "out.npz")
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--orient", "columns") == 0
+    with np.load(tmp_path / "out.npz") as read:
+        assert_contents(dict(read), graphs, permutations)
+
+
+def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one sentence, and nothing is written."""
+    graphs, _ = planted
+    np.savez(tmp_path / "in.npz", *graphs)
+    np.savez(tmp_path / "bad.npz", Z0=graphs[0], Z1=graphs[1][:, :5])
+    np.savez(tmp_path / "nan.npz", Z0=graphs[0] * np.nan, Z1=graphs[1])
+    np.savez(tmp_path / "objects.npz", Z=np.array([graphs[0], None], dtype=object))
+    np.save(tmp_path / "a.npy", graphs[0])
+    (tmp_path / "notes.txt").write_text("nothing")
+    before = sorted(os.listdir(tmp_path))
+    cases: list[tuple[list[object], str]] = [
+        (["in.npz", "-o", "in.npz"], "is one of the graphs"),
+        (["in.npz", "-o", "no/where.npz"], "Cannot write"),
+        (["in.npz", "-o", "o.npz", "--reference", "3"], "out of range"),
+        (["in.npz", "-o", "o.npz", "--lam", "-1"], "lam must be"),
+        (["in.npz", "-o", "o.npz", "--graphs", "Q"], "Unknown key"),
+        (["in.npz", "a.npy", "-o", "o.npz"], "in.npz holds 3 arrays"),
+        (["a.npy", "-o", "o", "--graphs", "Z"], "names variables"),
+        (["a.npy", "-o", "in.npz/x"], "Cannot write"),
+        (["a.npy", "-o", "notes.txt"], "it is a file"),
+        (["bad.npz", "-o", "o.npz"], "'Z0' is 120 x 7 (samples x anchors) and 'Z1' is 120 x 5"),
+        (["nan.npz", "-o", "o.npz"], "NaN"),
+        (["objects.npz", "-o", "o.npz"], "Python objects"),
+        (["notes.txt", "-o", "o.npz"], "not a .npy, .npz or .mat file"),
+        (["absent.npz", "-o", "o.npz"], "No such file"),
+        ([".", "-o", "o.npz"], "is a folder"),
+    ]
+    monkeypatch.chdir(tmp_path)
+    for argv, message in cases:
+        with pytest.raises(AnchorAlignError) as caught:
+            run(*argv)
+        assert message in str(caught.value)
+        assert "\n" not in str(caught.value)
+    assert sorted(os.listdir(tmp_path)) == before
+    np.save(tmp_path / "fused.npy", graphs[0])
+    with pytest.raises(FileError, match="one of the graphs"):
+        run("fused.npy", "a.npy", "-o", ".")
+
+
+def test_too_large_for_mat(tmp_path: Path, planted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is said before any work, with the way out."""
+    savemat(tmp_path / "in.mat", {"Z": cell(planted[0])})
+    monkeypatch.setattr(_graph_output, "_LARGEST_MAT", 120 * 7 * 8)
+    with pytest.raises(InputError, match=r"120 x 7.*ends in \.npz"):
+        run(tmp_path / "in.mat", "-o", tmp_path / "o.mat")
+
+
+def test_failure_while_writing_leaves_what_was_there(
+    tmp_path: Path, planted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder or file of an earlier run stays as it is, and nothing half-written remains."""
+    for i, Z in enumerate(planted[0]):
+        np.save(tmp_path / f"{i}.npy", Z)
+    paths = [tmp_path / f"{i}.npy" for i in range(3)]
+    assert run(*paths, "-o", tmp_path / "out") == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    names = sorted(os.listdir(tmp_path))
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    with pytest.raises(FileError, match="No space left"):
+        run(*paths, "-o", tmp_path / "out", "--reference", "1")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
+    with pytest.raises(FileError, match="No space left"):
+        run(*paths, "-o", tmp_path / "new")
+    assert sorted(os.listdir(tmp_path)) == names
+
+
+def test_choices_are_the_librarys() -> None:
+    """Methods and scales of the command line are those of the aligner."""
+    assert parser().parse_args(["align", "a", "-o", "b"]).reference == "auto"
+    for option, known in (("--method", METHODS), ("--lam-scale", LAM_SCALES)):
+        for choice in known:
+            parser().parse_args(["align", "a", "-o", "b", option, choice])
+    for wrong in (["--reference", "best"], ["--method", "magic"], ["--seed", "-1"]):
+        with pytest.raises(SystemExit):
+            parser().parse_args(["align", "a", "-o", "b", *wrong])
