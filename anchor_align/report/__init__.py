@@ -1,20 +1,29 @@
-"""Reports of studies: figures, sentences and one self-contained HTML file."""
+"""Reports of studies: the answer in a sentence, tables, figures and one self-contained HTML file."""
 
 from __future__ import annotations
 
 from ._difference_figure import plot_differences
+from ._figure_files import write_figures
+from ._formats import render
 from ._graph_figure import plot_graphs
+from ._html import html_report
 from ._match_figures import plot_objective, plot_permutations
 from ._sensitivity_figure import plot_sensitivity
 from ._sentences import answer
-from ._style import figure_bytes
+from ._style import check_figures, figure_bytes
+from ._tables import study_table
 
 __all__ = [
     "answer",
+    "check_figures",
     "figure_bytes",
+    "html_report",
     "plot_differences",
     "plot_graphs",
     "plot_objective",
     "plot_permutations",
     "plot_sensitivity",
+    "render",
+    "study_table",
+    "write_figures",
 ]

@@ -96,7 +96,8 @@ def _many_rows(rows: Sequence[Row], result: StudyResult) -> list[str]:
     if len(compared) == 1:
         sentences.append(_one_row(compared[0], result))
     elif compared:
-        footing = "fixed settings" if result.kind == "compare" else "every setting a comparison"
+        settings = any(setting_labels([row.summary for row in compared]))
+        footing = "every setting a comparison" if settings else "fixed settings"
         about = f"({score_name(result.score)}, {_repeats(compared)} each, {footing})"
         sentences.append(f"Aligned fusion is {_counts(compared)} {about}.")
         mean = sum(row.difference.mean for row in compared if row.difference) / len(compared)

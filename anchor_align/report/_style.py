@@ -87,7 +87,7 @@ def get_theme(name: str) -> Theme:
     return THEMES[check_choice("theme", name, tuple(THEMES))]
 
 
-def check_matplotlib() -> None:
+def check_figures() -> None:
     """Refuse to go on without matplotlib, naming the extra that brings it."""
     try:
         import matplotlib  # noqa: F401  # whether it is there is the question
@@ -98,7 +98,7 @@ def check_matplotlib() -> None:
 @contextmanager
 def style(theme: Theme) -> Iterator[None]:
     """Matplotlib's settings while a figure is made or saved; the user's own are put back, and never mixed in."""
-    check_matplotlib()
+    check_figures()
     import matplotlib.style
     from matplotlib.font_manager import fontManager
 

@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from ..study import Setting, Summary
 
 MINUS = "\N{MINUS SIGN}"
+# Marks that turn the direction of all text after them.
+TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 SCORE_NAMES = {"acc": "ACC", "nmi": "NMI", "purity": "purity", "fscore": "F-score", "ari": "ARI"}
 
 
 def printable(text: object) -> str:
-    r"""Text of users on one line: control characters and halves of surrogate pairs cannot be drawn or encoded.
+    r"""Text of users on one line: what cannot be drawn or encoded, or turns the text around it, is left out.
 
     Examples
     --------
@@ -21,7 +23,9 @@ def printable(text: object) -> str:
     'two lines'
     """
     valid = str(text).encode("utf-8", "replace").decode("utf-8")
-    shown = "".join(" " if unicodedata.category(letter) in ("Cc", "Zl", "Zp") else letter for letter in valid)
+    shown = "".join(
+        " " if unicodedata.category(letter) in ("Cc", "Zl", "Zp") or letter in TURNS else letter for letter in valid
+    )
     return " ".join(shown.split())
 
 

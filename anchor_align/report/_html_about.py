@@ -1,0 +1,120 @@
+"""How a result was made: footing, seeds, versions, data, failures and the command."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ..study import DataInfo, StudyResult
+from ..study._results import FAILED
+from ._html_parts import cell, escaped, facts, paragraph, table
+from ._text import count, printable, setting_text
+
+MOST_VIEWS, MOST_REASONS = 12, 20
+ARMS_TEXT = (
+    "Three arms on the same anchors: unaligned is the mean of the anchor graphs as they come, aligned the mean after "
+    "the anchors were matched, concat puts the graphs side by side, which no alignment can change."
+)
+
+
+def about(result: StudyResult) -> str:
+    """All that is needed to judge and repeat the study."""
+    parts = [
+        facts(_facts(result)),
+        _data_table(result),
+        _adapter_table(result),
+        _failures(result),
+        _warnings(result),
+    ]
+    if result.command:
+        parts += ["<h3>Command</h3>", paragraph("This gives the same result:"), _command(result)]
+    return "\n".join(part for part in parts if part)
+
+
+def _facts(result: StudyResult) -> list[tuple[str, str]]:
+    footing = "Fixed settings: every setting that was run is a row, and nothing was chosen by label."
+    if result.of_footing("best"):
+        footing += " Best settings: for each arm the one with the highest mean was chosen by label: optimistic."
+    pairing = (
+        f"{count(result.repeats, 'repeat')} from seed {result.seed}. Every repeat and view draws its own numbers, and "
+        "all arms of a repeat share them: the comparison is paired."
+    )
+    versions = ", ".join(f"{name} {version}" for name, version in result.environment.items())
+    pairs = [("Arms", ARMS_TEXT), ("Footing", footing), ("Seeds", pairing), ("Reference", f"{result.reference}")]
+    if versions:
+        pairs.append(("Versions", versions))
+    return [(name, escaped(text)) for name, text in pairs]
+
+
+def _data_table(result: StudyResult) -> str:
+    if not result.data:
+        return ""
+    heads = [("data", ""), ("source", ""), ("samples", "number"), ("clusters", "number"), ("views", ""), ("labels", "")]
+    rows = [
+        f'<th scope="row" class="name">{escaped(data.name)}</th>'
+        + cell(_source(data), "name")
+        + cell(f"{data.n_samples:,}", "number")
+        + cell(f"{data.n_clusters:,}", "number")
+        + cell(_views(data), "words")
+        + cell("yes" if data.has_labels else "no")
+        + cell(f"<code>{escaped(data.digest)}</code>", "name")
+        for data in result.data
+    ]
+    return table("Data sets", [*heads, ("digest", "")], rows)
+
+
+def _source(data: DataInfo) -> str:
+    notes = "".join(f"<small>{escaped(note)}</small>" for note in data.notes)
+    return f"<code>{escaped(data.source)}</code>{notes}"
+
+
+def _views(data: DataInfo) -> str:
+    shown = [f"{printable(name)} ({width:,})" for name, width in data.views[:MOST_VIEWS]]
+    more = len(data.views) - len(shown)
+    listed = ", ".join([*shown, f"and {more} more"] if more else shown)
+    return f"{len(data.views)}<small>{escaped(listed)}</small>"
+
+
+def _adapter_table(result: StudyResult) -> str:
+    if not result.adapters:
+        return ""
+    rows = [
+        f'<th scope="row" class="name">{escaped(each.name)}</th>'
+        + cell(escaped(each.distribution), "name")
+        + cell(escaped(each.version))
+        for each in result.adapters
+    ]
+    return table("Adapters", [("adapter", ""), ("from", ""), ("version", "")], rows)
+
+
+def _failures(result: StudyResult) -> str:
+    """Every reason once, with the runs it ended."""
+    places: dict[tuple[str, str, str], list[str]] = {}
+    for record in result.records:
+        if record.status == FAILED:
+            setting = record.setting
+            key = (setting.dataset, setting.adapter, record.reason)
+            places.setdefault(key, []).append(setting_text(setting))
+    if not places:
+        return ""
+    items = []
+    for (dataset, adapter, reason), settings in list(places.items())[:MOST_REASONS]:
+        where = f"{printable(dataset)} · {printable(adapter)}, {count(len(settings), 'record')}"
+        items.append(f"<li>{escaped(where)}: <code>{escaped(reason)}</code></li>")
+    return f"<h3>Failures</h3>\n<ul>{''.join(items)}</ul>{_more(len(places))}"
+
+
+def _warnings(result: StudyResult) -> str:
+    times = Counter(warning for record in result.records for warning in record.warnings)
+    if not times:
+        return ""
+    shown = times.most_common(MOST_REASONS)
+    items = "".join(f"<li>{escaped(text)} <span class='muted'>({count(n, 'time')})</span></li>" for text, n in shown)
+    return f"<h3>Warnings</h3>\n<ul>{items}</ul>{_more(len(times))}"
+
+
+def _more(n: int) -> str:
+    return paragraph(f"and {n - MOST_REASONS} more", "muted") if n > MOST_REASONS else ""
+
+
+def _command(result: StudyResult) -> str:
+    return f"<pre><code>{escaped(result.command)}</code></pre>"

@@ -1,0 +1,88 @@
+"""Pieces of HTML: escaped text, tables that scroll on their own, pictures for both themes."""
+
+from __future__ import annotations
+
+import base64
+import html
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ._style import COLUMN, PAGE, figure_bytes
+from ._text import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Called with the name of a theme and a width in inches.
+Draw = Callable[[str, float], "Figure"]
+DARK, PHONE = "(prefers-color-scheme: dark)", "(max-width: 40rem)"
+# For images within the vector graphics: sharp at twice the size.
+DPI = 160
+
+
+def escaped(text: object) -> str:
+    r"""Text of users, safe anywhere in the page, in attributes too.
+
+    Examples
+    --------
+    >>> escaped("<b>'x' & \"y\"</b>")
+    '&lt;b&gt;&#x27;x&#x27; &amp; &quot;y&quot;&lt;/b&gt;'
+    """
+    return html.escape(printable(text), quote=True)
+
+
+def section(title: str, *content: str) -> str:
+    """A part of the page under a heading of its own; nothing without content."""
+    body = "\n".join(part for part in content if part)
+    return f"<section>\n<h2>{escaped(title)}</h2>\n{body}\n</section>" if body else ""
+
+
+def paragraph(text: str, kind: str = "") -> str:
+    """Plain text as a paragraph."""
+    return f"<p{_class(kind)}>{escaped(text)}</p>"
+
+
+def cell(content: str, kind: str = "") -> str:
+    """A cell of HTML that is escaped already."""
+    return f"<td{_class(kind)}>{content}</td>"
+
+
+def table(caption: str, heads: Sequence[tuple[str, str]], rows: Iterable[str], kind: str = "") -> str:
+    """A table that scrolls within itself where the page is narrow.
+
+    ``heads`` are names of columns, escaped, with a class; ``rows`` are the cells of each row.
+    """
+    columns = "".join(f'<th scope="col"{_class(name)}>{head}</th>' for head, name in heads)
+    body = "\n".join(f"<tr>{row}</tr>" for row in rows)
+    label = escaped(caption)
+    # A region that scrolls can be reached by keyboard, and has a name.
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n'
+        f"<table{_class(kind)}>\n<caption><span>{label}</span></caption>\n"
+        f"<thead><tr>{columns}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>"
+    )
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Names and what they stand for; the latter is HTML that is escaped already."""
+    lines = "\n".join(f"<dt>{escaped(name)}</dt><dd>{text}</dd>" for name, text in pairs)
+    return f'<dl class="facts">\n{lines}\n</dl>'
+
+
+def picture(draw: Draw, alt: str, caption: str, *, wide: bool = False) -> str:
+    """A figure in both themes; a wide one has a version for phones, too, on which its letters would be too small."""
+    width = PAGE if wide else COLUMN
+    sources = [(f"{PHONE} and {DARK}", "dark", COLUMN), (PHONE, "light", COLUMN)] if wide else []
+    sources.append((DARK, "dark", width))
+    marks = "".join(f'<source media="{media}" srcset="{_uri(draw(theme, size))}">' for media, theme, size in sources)
+    image = f'<img src="{_uri(draw("light", width))}" alt="{escaped(alt)}">'
+    kind = ' class="wide"' if wide else ""
+    return f"<figure{kind}>\n<picture>{marks}{image}</picture>\n<figcaption>{escaped(caption)}</figcaption>\n</figure>"
+
+
+def _class(kind: str) -> str:
+    return f' class="{kind}"' if kind else ""
+
+
+def _uri(figure: Figure) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(figure_bytes(figure, "svg", dpi=DPI)).decode("ascii")
