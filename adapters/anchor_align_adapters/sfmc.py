@@ -32,7 +32,7 @@ from ._types import FloatArray, IndexArray, is_sparse
 
 STYLES = ("alternate", "random", "kmeans", "flexible")
 DEFAULT_SHARE = 0.5
-DEFAULT_MOST = 1000
+DEFAULT_MOST = 200
 
 
 class SFMC(Adapter):
@@ -55,7 +55,7 @@ class SFMC(Adapter):
 
     Notes
     -----
-    By default half of the samples are anchors, as in the paper, but no more than 1000: the time grows with the third
+    By default half of the samples are anchors, as in the paper, but no more than 200: the time grows with the third
     power of their number. If a graph with exactly ``n_clusters`` components is not found, a warning says so and the
     labels are those of spectral clustering.
 
@@ -85,7 +85,7 @@ class SFMC(Adapter):
         self.scale = scale
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
-        """Half of the samples, at most 1000, at least one for each cluster."""
+        """Half of the samples, at most 200, at least one for each cluster."""
         return max(min(int(DEFAULT_SHARE * n_samples), DEFAULT_MOST), min(n_clusters, n_samples))
 
     def anchor_graphs(

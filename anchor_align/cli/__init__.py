@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import AnchorAlignError
-from . import _adapters
-from ._options import EXIT_INTERRUPTED, EXIT_USAGE
+from . import _adapters, _align, _compare, _datasets
+from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
 
-COMMANDS = (_adapters,)
+COMMANDS = (_compare, _align, _adapters, _datasets)
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -34,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = build_parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
+        sys.stdout.flush()
     except KeyboardInterrupt:
         print("anchor-align: interrupted", file=sys.stderr)
         return EXIT_INTERRUPTED
@@ -42,4 +44,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         print(f"anchor-align: {error}", file=sys.stderr)
         return EXIT_USAGE
+    except OSError as error:
+        return _stdout_failed(error)
     return code
+
+
+def _stdout_failed(error: OSError) -> int:
+    """Whoever reads the result is gone, which is no error of theirs; or the disk is full."""
+    # Python flushes again when it ends: to nowhere.
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+    if not isinstance(error, BrokenPipeError):
+        print(f"anchor-align: Cannot write the result: {error.strerror or error}.", file=sys.stderr)
+    return EXIT_FAILED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import textwrap
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import AnchorAlignError, FileError
-from ._options import EXIT_FAILED, EXIT_OK
+from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
 from ._progress import Bar
 from ._study_options import Defaults, add_study_options, reproducing_command, study_arguments
 
@@ -54,8 +55,13 @@ def run(arguments: argparse.Namespace) -> int:
     options = study_arguments(arguments)
     cache = None if arguments.no_cache else _open_cache(arguments.cache)
     bar = Bar(quiet=arguments.quiet, tracebacks=arguments.verbosity >= 2)
-    with _stdout_for_results(), bar:
-        result = compare(**options, cache=cache, callback=bar, pictures=pictures)
+    try:
+        with _stdout_for_results(), bar:
+            result = compare(**options, cache=cache, callback=bar, pictures=pictures)
+    except KeyboardInterrupt:
+        kept = "" if cache is None else "; finished runs are kept, the same command goes on from there"
+        print(f"anchor-align: interrupted{kept}", file=sys.stderr)
+        return EXIT_INTERRUPTED
     result = replace(result, kind=arguments.command, command=reproducing_command(arguments))
     _tell(result, quiet=arguments.quiet)
     if bar.not_kept:
@@ -133,18 +139,21 @@ def _print_result(result: StudyResult, form: str) -> None:
     from ..report import answer, render, study_table
     from ._output import print_text, result_console
 
-    if form == "table":
-        console = result_console()
-        console.print(answer(result), highlight=False, markup=False, soft_wrap=False)
+    console = result_console()
+    if form == "table" and console.is_terminal:
+        console.print(answer(result), markup=False)
         console.print()
         console.print(study_table(result))
+    elif form == "table":
+        print_text(f"{textwrap.fill(answer(result), console.width)}\n\n{render(result, form, width=console.width)}")
     else:
         print_text(render(result, form))
 
 
 def _write(result: StudyResult, arguments: argparse.Namespace) -> None:
     from .._files import write_whole
-    from ..report import html_report, write_results
+    from ..report import html_report
+    from ..report._result_files import write_results
 
     if arguments.html:
         write_whole(arguments.html, html_report(result).encode())

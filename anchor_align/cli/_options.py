@@ -8,7 +8,7 @@ from collections.abc import Callable
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
-def add_plugin_option(parser: argparse.ArgumentParser) -> None:
+def add_plugin_option(parser: argparse._ActionsContainer) -> None:
     """``--plugin FILE``."""
     parser.add_argument(
         "--plugin", action="append", default=[], metavar="FILE", help="load this Python file too; can be repeated"

@@ -7,7 +7,6 @@ import importlib.metadata
 import json
 import platform
 import sys
-from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,11 +21,10 @@ PACKAGES = ("numpy", "scipy", "scikit-learn")
 
 def environment() -> dict[str, str]:
     """Versions that a report names."""
-    packages = {name: importlib.metadata.version(name) for name in PACKAGES}
     return {
         "anchor-align": __version__,
         "python": platform.python_version(),
-        **packages,
+        **versions(),
         "platform": f"{platform.system()} {platform.machine()}",
     }
 
@@ -51,12 +49,12 @@ def describe_adapter(record: AdapterRecord, adapter: Adapter) -> dict[str, Any] 
 
 def run_key(parts: dict[str, Any]) -> str:
     """Hash of all that determines a run: ``parts``, this package, and the packages that it computes with."""
-    own = {"package": __version__, "sources": _sources_of(__package__), **environment_of_results()}
+    own = {"package": __version__, "sources": _sources_of(__package__), **versions()}
     return hashlib.sha256(json.dumps({**parts, "code": own}, sort_keys=True).encode()).hexdigest()
 
 
 @cache
-def environment_of_results() -> dict[str, str]:
+def versions() -> dict[str, str]:
     """Versions of the packages that compute."""
     return {name: importlib.metadata.version(name) for name in PACKAGES}
 
@@ -65,13 +63,10 @@ def environment_of_results() -> dict[str, str]:
 def _sources_of(module: str) -> str:
     """Hash of the Python files of a module's package, or of its one file."""
     root = sys.modules.get(module.partition(".")[0])
-    places = [Path(place) for place in getattr(root, "__path__", ())]
-    file = getattr(root, "__file__", None)
-    files: Iterable[Path] = sorted(path for place in places for path in place.rglob("*.py"))
-    if not places:
-        files = [Path(file)] if file else []
+    folders = [Path(folder) for folder in getattr(root, "__path__", ())]
     state = hashlib.sha256()
-    for path in files:
-        state.update(path.name.encode() + b"\0")
-        state.update(hashlib.sha256(path.read_bytes()).digest())
+    for path in sorted(path for folder in folders for path in folder.rglob("*.py")):
+        state.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    if not folders and (file := getattr(root, "__file__", None)):
+        state.update(Path(file).read_bytes())
     return state.hexdigest()

@@ -100,9 +100,14 @@ class Worker:
         with _recorded() as warned, contained(run.seed):
             learned = build_graphs(adapter, data.views, n_clusters, n_anchors, run.seed)
         seconds = time.perf_counter() - started
+        computed: dict[str, Outcome] = {}
         for arm in run.arms:
             with _recorded() as warned_too:
-                outcome = _attempt_arm(run, arm, adapter, data, learned)
+                if learned.aligned and arm.name == "aligned" and "unaligned" in computed:
+                    # Nothing is permuted: the same graph, the same seed.
+                    outcome = computed["unaligned"]
+                else:
+                    outcome = computed[arm.name] = _attempt_arm(run, arm, adapter, data, learned)
             # What arms share counts for each of them: an arm that is computed on its own has the same outcome.
             total = None if outcome.seconds is None else outcome.seconds + seconds
             yield arm, replace(outcome, seconds=total, warnings=_texts([*warned, *warned_too]))

@@ -1,6 +1,6 @@
 """Run all benchmarks: prints tables and, with --json, writes the numbers.
 
-    python tests/benchmarks/run.py [--quick] [--json FILE] [--only matching|grams|simplex|sfmc] [--max-anchors M]
+    python tests/benchmarks/run.py [--quick] [--json FILE] [--only matching|grams|simplex|sfmc|study] [--max-anchors M]
 
 Install the other solvers first: pip install -e ".[test,bench]". BLAS runs on one thread, so that ratios mean the same
 on every machine. --quick takes scikit-learn's digits instead of the real data and ends within a minute; without it the
@@ -19,6 +19,7 @@ import bench_grams
 import bench_matching
 import bench_sfmc
 import bench_simplex
+import bench_study
 import numpy as np
 import scipy
 from instances import data_available
@@ -29,6 +30,7 @@ BENCHMARKS = {
     "grams": bench_grams.run,
     "simplex": bench_simplex.run,
     "sfmc": bench_sfmc.run,
+    "study": bench_study.run,
 }
 
 

@@ -1,0 +1,67 @@
+"""A plug-in in one file whose adapter behaves badly on request; loaded by path, as a user's would be."""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from anchor_align import Adapter, AnchorGraphs, hookimpl, view_seeds
+
+
+class Awkward(Adapter):
+    """Random graphs; ``mode`` says what goes wrong on the way."""
+
+    name = "awkward"
+
+    def __init__(self, mode: str = "fine", seconds: float = 0.0, log: str = "") -> None:
+        self.mode = mode
+        self.seconds = seconds
+        self.log = log
+
+    def anchor_graphs(
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+    ) -> AnchorGraphs:
+        """Graphs drawn at random."""
+        if self.log:
+            with open(self.log, "a") as file:
+                file.write(f"{random_state}\n")
+        time.sleep(self.seconds)
+        match self.mode:
+            case "fail":
+                raise ZeroDivisionError("nothing\nto divide by")
+            case "exit":
+                sys.exit("gave up")
+            case "die":
+                os._exit(3)
+            case "print":
+                print("printed to stdout")
+                os.system("echo printed by a program")
+            case "warn":
+                warnings.warn("anchors are few", stacklevel=2)
+                warnings.warn("for programmers", DeprecationWarning, stacklevel=2)
+        seeds = view_seeds(random_state, len(views))
+        if self.mode == "sloppy":
+            seeds = [random.randrange(2**32) + int(np.random.randint(2**16)) for _ in views]  # noqa: NPY002
+        if self.mode == "careless":
+            np.seterr(all="raise")
+            os.chdir("/")
+        return AnchorGraphs([np.random.default_rng(s).dirichlet(np.ones(n_anchors), len(views[0])) for s in seeds])
+
+    def cluster(self, graph: Any, *, n_clusters: int, random_state: int) -> Any:
+        """Refuse concatenated graphs if told to."""
+        if self.mode == "narrow" and graph.shape[1] > 8:
+            raise ValueError("too wide")
+        return super().cluster(graph, n_clusters=n_clusters, random_state=random_state)
+
+
+@hookimpl
+def anchor_align_adapters() -> list[type[Adapter]]:
+    """The adapter of this file."""
+    return [Awkward]

@@ -1,0 +1,71 @@
+"""What a study costs beyond its computations: the same runs bare, and as a study that keeps and reports them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from anchor_align import AnchorAligner, get_adapter
+from anchor_align._pipeline import build_graphs, cluster_graph, count_anchors, fuse_graphs
+from anchor_align._views import check_views
+from anchor_align.data import load_views
+from anchor_align.metrics import score_all
+from anchor_align.study import ARMS, BUNDLED, compare
+
+ADAPTERS = ("lmvsc", "fmvacc", "sfmc")
+# Share of the bare time that a study may take on top.
+BAR = 0.10
+
+
+def run(quick: bool, max_anchors: int, say: Callable[[str], None]) -> dict[str, Any]:
+    """Bare runs, the study on one process, and the command on two."""
+    data, repeats = (BUNDLED[:1], 3) if quick else (BUNDLED, 10)
+    seeds = {
+        (record.setting.dataset, record.repeat): record.seed
+        for record in compare("lmvsc", list(data), repeats=repeats).records
+    }
+    started = time.perf_counter()
+    _bare(data, seeds)
+    bare = time.perf_counter() - started
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        compare(list(ADAPTERS), list(data), repeats=repeats, cache=f"{folder}/one")
+        study = time.perf_counter() - started
+        words = ["compare", *ADAPTERS, "--data", *data, "--repeats", str(repeats), "-j", "2", "--no-cache"]
+        script = "import sys; from anchor_align.cli import main; sys.exit(main())"
+        started = time.perf_counter()
+        subprocess.run([sys.executable, "-c", script, *words], check=True, stdout=subprocess.DEVNULL)
+        command = time.perf_counter() - started
+    overhead = study / bare - 1
+    say(f"{len(ADAPTERS)} adapters x {len(data)} data sets x {repeats} repeats x {len(ARMS)} arms")
+    say(f"study on one process: {100 * overhead:+.1f} % of the bare computations (bar {100 * BAR:.0f} %)")
+    say(f"the command with -j 2, start included: {bare / command:.2f} times as fast as the bare computations")
+    return {
+        "overhead": overhead,
+        "speed_up_of_two": bare / command,
+        "bare_seconds": bare,
+        "summary": {"passed": overhead <= BAR},
+    }
+
+
+def _bare(data: tuple[str, ...], seeds: dict[tuple[str, int], int]) -> None:
+    """The same runs without plan, cache or records."""
+    with threadpool_limits(1):
+        for name in data:
+            loaded = load_views(name)
+            views = check_views(loaded.views)
+            n_clusters = len(set(loaded.labels.tolist())) if loaded.labels is not None else 1
+            for adapter in map(get_adapter, ADAPTERS):
+                n_anchors = count_anchors(adapter, None, views.n_samples, n_clusters)
+                for seed in [seed for (dataset, _), seed in seeds.items() if dataset == name]:
+                    learned = build_graphs(adapter, views, n_clusters, n_anchors, seed)
+                    for arm in ARMS:
+                        aligner = AnchorAligner(0.1, reference="consensus", random_state=seed)
+                        fused = fuse_graphs(adapter, learned, arm, aligner, n_clusters, seed)
+                        score_all(loaded.labels, cluster_graph(adapter, fused.graph, n_clusters, seed))
