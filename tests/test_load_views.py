@@ -285,8 +285,8 @@ def test_orient_is_taken_as_told(tmp_path: Path) -> None:
         ({"X": cell([A, B]), "data": cell([B, C]), "y": Y}, {}, "'X' and 'data' could both be the views; views="),
         ({"X": cell([A, B]), "y": Y}, {"orient": "columns"}, "view 'X{1}' (12 x 5) has 5 samples; there are 12 labels"),
         ({"n": 3.0, "about": "text"}, {}, "nothing that looks like views"),
-        ({"X": cell([A, "text"]), "y": Y}, {"views": "X"}, "'X{2}' is a 1 text; expected a matrix"),
-        ({"X": A + 1j, "y": Y}, {"views": "X"}, "expected real numbers, got complex numbers"),
+        ({"X": cell([A, "text"]), "y": Y}, {"views": "X"}, "'X{2}' is text; expected a matrix"),
+        ({"X": A + 1j, "y": Y}, {"views": "X"}, "'X' is complex numbers; expected real numbers"),
     ],
 )
 def test_what_cannot_be_decided(tmp_path: Path, variables: Any, options: Any, message: str) -> None:

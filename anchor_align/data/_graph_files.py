@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._types import Graph, is_sparse
 from .._validation import check_choice
 from ..errors import FileError, InputError
-from ._entries import Entry, flatten, guarded, reading
+from ._entries import Entry, flatten, reading
 from ._roles import GRAPH_NAMES, Views, guess_views, named_views
-from ._source import file_kind, open_source, single_entry
+from ._source import file_kind, open_source, single_entry, sparse_rows
 
 _TOLERANCE = 1e-6
 _SINGLE = ("npy", "npz", "csv")
@@ -93,10 +92,8 @@ def _one_each(places: Sequence[Path], kinds: Sequence[str], keys: Sequence[str] 
 def _samples_first(entry: Entry, orient: str) -> Graph:
     Z = entry.read()
     entry.drop()
-    if is_sparse(Z):
-        guarded(entry.key, lambda: Z.check_format(full_check=True) if hasattr(Z, "check_format") else None)()
-        return sp.csr_array(Z.T if orient == "columns" else Z)
-    return Z.T if orient == "columns" else Z
+    Z = Z.T if orient == "columns" else Z
+    return sparse_rows(Z, entry.key) if is_sparse(Z) else Z
 
 
 def _check_shapes(graphs: Sequence[Graph], names: Sequence[str], path: object) -> None:

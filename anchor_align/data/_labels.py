@@ -65,6 +65,8 @@ def describe(entry: Entry) -> str:
     """What an entry is, for messages."""
     if entry.kind == "other":
         return entry.what
+    if entry.kind == "text":
+        return "text"
     return f"a {entry.size} {'array' if entry.kind == 'matrix' else entry.kind}"
 
 

@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
 from .._types import is_sparse
 from .._validation import check_choice
 from ..errors import FileError, InputError, InputTypeError
 from ._catalogue import BUNDLED, load_bundled
-from ._entries import Entry, find_entry, flatten, guarded, reading
+from ._entries import Entry, find_entry, flatten, reading
 from ._label_roles import choose_labels
 from ._orientation import ORIENTATIONS, find_orientation
 from ._roles import Views, guess_views, named_views
-from ._source import EXPECTED, open_source
+from ._source import EXPECTED, open_source, sparse_rows
 from ._types import MultiViewData
 
 
@@ -150,13 +149,14 @@ def _samples_first(entry: Entry, transposed: bool, path: Path) -> Any:
     """Array of samples x features. What the reader holds is let go first: a sparse matrix needs room to be turned."""
     X = entry.read()
     entry.drop()
-    X = X[:, np.newaxis] if X.ndim == 1 else X
+    if X.dtype.kind not in "fiub":
+        raise InputError(f"{path}: view {entry.key!r} has values of type {X.dtype}; expected real numbers.")
+    if not X.dtype.isnative:
+        X = X.astype(X.dtype.newbyteorder("="))
     if not is_sparse(X):
-        X = X.T if transposed else X
-        return X if X.dtype.isnative else X.astype(X.dtype.newbyteorder("="))
-    guarded(path, lambda: X.check_format(full_check=True) if hasattr(X, "check_format") else None)()
-    X = X.T if transposed else X
-    return sp.csr_array(X)
+        X = X[:, np.newaxis] if X.ndim == 1 else X
+        return X.T if transposed else X
+    return sparse_rows(X.T if transposed else X, path)
 
 
 def _from_bundled(name: str, keys: list[str] | None, labels: str | Literal[False] | None, orient: str) -> MultiViewData:

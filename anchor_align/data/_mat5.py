@@ -11,6 +11,7 @@ from scipy.io import loadmat, whosmat
 from scipy.io.matlab import MatlabFunction, MatlabObject, MatlabOpaque
 
 from .._types import is_sparse
+from ..errors import InputError
 from ._entries import Entry, Held, Kind, guarded, once, reading
 
 _DENSE = {"double", "single", "logical"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -43,7 +44,7 @@ def _variable(path: Path, name: str, shape: tuple[int, ...], kind: str) -> Entry
         return Entry(name, "cell" if kind == "cell" else "struct", shape, members=once(lambda: _opened(name, held)))
     if kind == "char":
         return Entry(name, "text", shape, lambda: _texts(held.read()), drop=held.drop, forget=held.drop)
-    read = held.read if kind == "sparse" else guarded(path, lambda: _numbers(held.read()))
+    read = held.read if kind == "sparse" else guarded(path, lambda: _numbers(path, name, held.read()))
     form: Kind = "sparse" if kind == "sparse" else "matrix"
     return Entry(name, form, shape, read, drop=held.drop, forget=held.drop, stack_axis=-1)
 
@@ -91,10 +92,10 @@ def _texts(value: Any) -> list[str]:
     return [str(text) for text in np.asarray(value).ravel()]
 
 
-def _numbers(value: Any) -> Any:
-    """Dense numbers, or the reason why they are none."""
+def _numbers(path: Path, name: str, value: Any) -> Any:
+    """Dense numbers; that they are complex is not known before they are read."""
     if not isinstance(value, np.ndarray) or value.dtype.kind not in "fiub":
-        raise ValueError(f"expected real numbers, got {_unusable(getattr(value, 'dtype', None))}")
+        raise InputError(f"{path}: {name!r} is {_unusable(getattr(value, 'dtype', None))}; expected real numbers.")
     return value
 
 

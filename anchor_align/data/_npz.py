@@ -59,9 +59,11 @@ def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
         shape, _, dtype = npy.read_array_header_1_0(file)
     elif version == (2, 0):
         shape, _, dtype = npy.read_array_header_2_0(file)
+    elif version == (3, 0):
+        # Only the field names of structured arrays need this version, and those are no views.
+        return (0,), np.dtype([("field", "u1")])
     else:
-        # Later versions exist for the field names of structured arrays, which are no views.
-        return (0,), np.dtype([("?", "u1")])
+        raise ValueError(f"unknown version {version} of the array format")
     return shape, dtype
 
 

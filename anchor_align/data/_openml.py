@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import urllib.error
+import warnings
 
 import numpy as np
 
@@ -21,7 +22,10 @@ def load_uci_digit() -> MultiViewData:
     views, targets = [], []
     for name, number, n_features in PARTS:
         try:
-            part = fetch_openml(data_id=number, as_frame=False, parser="liac-arff")
+            with warnings.catch_warnings():
+                # That it tries again is of no concern; that it failed is said below.
+                warnings.simplefilter("ignore")
+                part = fetch_openml(data_id=number, as_frame=False, parser="liac-arff", n_retries=1)
         # What a network, a server or a broken download can do; scikit-learn's own errors for the last are ValueErrors.
         except (OSError, urllib.error.URLError, http.client.HTTPException, ValueError, KeyError) as error:
             raise FileError(
@@ -35,7 +39,7 @@ def load_uci_digit() -> MultiViewData:
                 "label for each sample."
             )
         views.append(X.astype(np.float64))
-        targets.append(np.asarray(part.target).astype(str))
+        targets.append(np.asarray(part.target).astype(np.float64).astype(np.int64))
     for (name, _, _), target in zip(PARTS, targets, strict=True):
         if not np.array_equal(target, targets[0]):
             raise FileError(

@@ -6,6 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import scipy.sparse as sp
 
 from ..errors import FileError, InputError
 from ._entries import Entry, natural, reading
@@ -103,3 +106,11 @@ def single_entry(path: Path, kind: str, key: str) -> Entry:
         )
     entry = inside[0]
     return replace(entry, key=key)
+
+
+def sparse_rows(X: Any, path: object) -> Any:
+    """A sparse matrix as ``csr_array``, its indices checked: scipy trusts them, and files may be damaged."""
+    with reading(str(path)):
+        if hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+        return sp.csr_array(X)

@@ -23,7 +23,7 @@ def csv_entry(path: Path, key: str) -> Entry:
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if not lines:
         raise InputError(f"{path} is empty; expected a table of numbers.")
-    delimiter = next((each for each in _DELIMITERS if each in lines[0]), None)
+    delimiter = _delimiter(lines)
     first = _fields(lines[0], delimiter)
     has_header = _is_header(first, _fields(lines[1], delimiter) if len(lines) > 1 else [])
     body = lines[1:] if has_header else lines
@@ -68,9 +68,17 @@ def frame_entry(path: Path, key: str, frame: Any) -> Entry:
     raise InputError(f"{path} has columns that are not numbers: {', '.join(map(repr, wrong[:5])) or 'none at all'}.")
 
 
+def _delimiter(lines: list[str]) -> str | None:
+    """What separates columns; None for spaces, which separate numbers but not words."""
+    found = next((each for each in _DELIMITERS if each in lines[0]), None)
+    words = lines[-1].split()
+    spaced = found is None and len(words) > 1 and all(_number(word) is not None for word in words)
+    return None if spaced else found or ","
+
+
 def _fields(line: str, delimiter: str | None) -> list[str]:
     if delimiter is None:
-        return line.strip().strip('"').split() if '"' not in line.strip()[1:-1] else [line.strip().strip('"')]
+        return line.split()
     return [field.strip() for field in next(csv.reader([line], delimiter=delimiter))]
 
 

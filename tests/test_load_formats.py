@@ -1,0 +1,390 @@
+"""load_views on every form of file: numpy's, folders, tables, HDF5; and on files that are not what they seem."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pickle
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from mat_files import cell, write_mat73
+from scipy.io import savemat
+
+from anchor_align import AnchorAlignError, FileError, InputError, MissingExtraError, load_views
+from anchor_align._types import is_sparse
+
+RNG = np.random.default_rng(1)
+A, B = RNG.random((12, 5)), RNG.integers(0, 9, size=(12, 7)).astype(np.uint8)
+S: Any = sp.random_array((12, 20), density=0.3, rng=RNG, format="csr")
+Y = np.repeat([3, 1, 7], 4)
+CODES = np.repeat([1, 0, 2], 4)
+
+
+def dense(X: Any) -> Any:
+    return X.toarray() if is_sparse(X) else X
+
+
+def assert_loaded(path: Path, *views: Any, names: list[str] | None = None, **options: Any) -> Any:
+    data = load_views(path, **options)
+    assert len(data.views) == len(views)
+    for X, expected in zip(data.views, views, strict=True):
+        assert isinstance(X, sp.csr_array) == is_sparse(expected)
+        np.testing.assert_array_equal(dense(X), dense(expected))
+    if data.labels is not None:
+        np.testing.assert_array_equal(data.labels, CODES)
+    if names is not None:
+        assert data.names == names
+    return data
+
+
+def assert_refused(path: Path, message: str, kind: type[Exception] = AnchorAlignError, **options: Any) -> None:
+    with pytest.raises(kind) as caught:
+        load_views(path, **options)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("stem", ["view_", "X", "view", "fea", "modality"])
+def test_npz(tmp_path: Path, save: Any, stem: str) -> None:
+    """Numbered arrays come in the order of their numbers, in the type they have."""
+    views = [A + i for i in range(9)] + [B]
+    order = RNG.permutation(10)
+    save(tmp_path / "a.npz", labels=Y, **{f"{stem}{i}": views[i] for i in order})
+    data = assert_loaded(tmp_path / "a.npz", *views, names=[f"{stem}{i}" for i in range(10)])
+    assert data.views[9].dtype == np.uint8
+
+
+def test_npz_without_names(tmp_path: Path) -> None:
+    """Arrays that numpy named itself; the labels are the only vector."""
+    np.savez(tmp_path / "a.npz", A, B, Y)
+    assert_loaded(tmp_path / "a.npz", A, B, names=["arr_0", "arr_1"])
+
+
+def test_sparse_parts_in_npz(tmp_path: Path) -> None:
+    """The arrays of a sparse matrix are one view, in either format."""
+    parts: dict[str, Any] = {}
+    for name, X in (("csr", S), ("csc", sp.csc_array(S * 2))):
+        parts |= {f"{name}_{part}": getattr(X, part) for part in ("data", "indices", "indptr")}
+        parts |= {f"{name}_shape": np.array(X.shape), f"{name}_format": np.array(name)}
+    np.savez(tmp_path / "a.npz", **parts, dense=A, y=Y)
+    assert_loaded(tmp_path / "a.npz", S, S * 2, A, names=["csr", "csc", "dense"])
+    parts["csr_indices"] = parts["csr_indices"] + 1000
+    np.savez(tmp_path / "b.npz", **parts, dense=A, y=Y)
+    assert_refused(tmp_path / "b.npz", "damaged", FileError, views="csr")
+
+
+class Bomb:
+    """Pickled, it would run code when it is loaded."""
+
+    def __reduce__(self) -> Any:
+        return (os.mkdir, ("exploded",))
+
+
+@pytest.mark.parametrize("place", ["views", "labels", "npy"])
+def test_nothing_is_unpickled(tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of objects are refused by name, with the way to save them; nothing in them runs."""
+    monkeypatch.chdir(tmp_path)
+    bad = np.array([Bomb(), Bomb()], dtype=object)
+    if place == "views":
+        np.savez(tmp_path / "a.npz", X=bad, y=Y)
+    elif place == "labels":
+        np.savez(tmp_path / "a.npz", X0=A, X1=B, y=bad)
+    else:
+        (tmp_path / "a.npz").mkdir()
+        np.save(tmp_path / "a.npz" / "X.npy", bad)
+    with pytest.raises(InputError, match=r"'(X|y)' (is|are) an array of Python objects.*numpy\.savez"):
+        load_views(tmp_path / "a.npz")
+    assert not (tmp_path / "exploded").exists()
+
+
+def test_objects_that_are_not_needed(tmp_path: Path) -> None:
+    """Are left out, and said."""
+    np.savez(tmp_path / "a.npz", view_0=A, view_1=B, labels=Y, about=np.array([None], dtype=object))
+    data = assert_loaded(tmp_path / "a.npz", A, B)
+    assert any("'about' is an array of Python objects" in note for note in data.notes)
+
+
+def test_folder(tmp_path: Path) -> None:
+    """One file for each view, in any mixture of forms, and one for the labels; other files are ignored."""
+    np.save(tmp_path / "view_10.npy", A)
+    np.savetxt(tmp_path / "view_2.csv", B, delimiter=",", fmt="%d")
+    sp.save_npz(tmp_path / "view_3.npz", S)
+    np.savez(tmp_path / "view_4.npz", A + 1)
+    np.savetxt(tmp_path / "labels.csv", Y, fmt="%d")
+    (tmp_path / "README.md").write_text("about the data")
+    (tmp_path / ".hidden.npy").write_bytes(b"")
+    (tmp_path / "inner").mkdir()
+    assert_loaded(tmp_path, B, S, A + 1, A, names=["view_2", "view_3", "view_4", "view_10"])
+
+
+@pytest.mark.parametrize("kind", ["coo", "csc", "bsr", "dia"])
+def test_sparse_files_in_any_format(tmp_path: Path, kind: str) -> None:
+    """Of scipy.sparse.save_npz."""
+    sp.save_npz(tmp_path / "a.npz", S.asformat(kind))
+    np.save(tmp_path / "b.npy", A)
+    np.save(tmp_path / "y.npy", Y)
+    assert_loaded(tmp_path, S, A, names=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path, frame: frame.to_csv(path, index=False),
+        lambda path, frame: frame.to_csv(path, index=False, header=False),
+        lambda path, frame: frame.to_csv(path),
+        lambda path, frame: frame.to_csv(path, sep=";", index=False),
+        lambda path, frame: frame.to_csv(path, sep="\t", header=False, index=False),
+        lambda path, frame: frame.to_csv(path, sep=" ", header=False, index=False),
+        lambda path, frame: frame.to_csv(path, quoting=1, index=False),
+        lambda path, frame: frame.to_csv(path, index=False, encoding="utf-8-sig", lineterminator="\r\n"),
+        lambda path, frame: frame.set_axis(range(5), axis=1).to_csv(path, index=False),
+    ],
+)
+@pytest.mark.parametrize("words", [False, True])
+def test_csv(tmp_path: Path, write: Any, words: bool) -> None:
+    """With and without names of columns and rows, with any common delimiter; labels may be words."""
+    write(tmp_path / "a.csv", pd.DataFrame(A, columns=["a", "b", "c", "d", "e"]))
+    write(tmp_path / "b.csv", pd.DataFrame(A * 2, columns=["é", "b", "c", "d", "e"]))
+    labels = [f"class {label}" for label in Y] if words else Y
+    pd.DataFrame({"label": labels}).to_csv(tmp_path / "labels.csv", index=False)
+    assert_loaded(tmp_path, A, A * 2, names=["a", "b"])
+    pd.DataFrame({"label": labels}).to_csv(tmp_path / "labels.csv", index=False, header=False)
+    assert_loaded(tmp_path, A, A * 2, names=["a", "b"])
+
+
+def test_missing_values_in_csv(tmp_path: Path) -> None:
+    """Are NaN and stay so: nothing is repaired here."""
+    table = A.copy()
+    table[3, 2] = table[0, 0] = np.nan
+    pd.DataFrame(table).to_csv(tmp_path / "a.csv", header=False, index=False)
+    np.save(tmp_path / "y.npy", Y)
+    assert_loaded(tmp_path, table)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "empty"),
+        ("a,b\n", "nothing below"),
+        ("1,2\n3,x\n", "line 2 of those that are not empty, has 'x' in column 2; expected a number"),
+        ("1,2\n3\n", "has 1 fields; expected 2"),
+        ("1,2\n\xff\xfe", "Cannot read"),
+    ],
+)
+def test_bad_csv(tmp_path: Path, text: str, message: str) -> None:
+    """Says where it is wrong."""
+    (tmp_path / "a.csv").write_bytes(text.encode("latin1"))
+    assert_refused(tmp_path / "a.csv", message)
+
+
+def test_single_table(tmp_path: Path) -> None:
+    """Is one view; which side samples are on must be said."""
+    np.savetxt(tmp_path / "a.csv", A, delimiter=",")
+    np.save(tmp_path / "a.npy", A)
+    for name in ("a.csv", "a.npy"):
+        assert_refused(tmp_path / name, "say orient='rows' or orient='columns'", InputError)
+        assert load_views(tmp_path / name, orient="rows").views[0].shape == (12, 5)
+
+
+def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Is read where pandas can; numbers, or words for labels; without pandas the message says what to install."""
+    frames = {
+        "a": pd.DataFrame(A),
+        "b": pd.DataFrame({"x": pd.array([1, None] * 6, dtype="Int64"), "y": np.arange(12.0)}),
+        "labels": pd.DataFrame({"label": [str(label) for label in Y]}),
+    }
+    for name in frames:
+        (tmp_path / f"{name}.parquet").write_bytes(b"PAR1")
+    monkeypatch.setattr(pd, "read_parquet", lambda path: frames[Path(path).stem])
+    second = np.column_stack([[1, np.nan] * 6, np.arange(12.0)])
+    assert_loaded(tmp_path, A, second)
+    frames["b"] = pd.DataFrame({"x": ["u"] * 12, "y": range(12)})
+    with pytest.raises(InputError, match="columns that are not numbers: 'x'"):
+        load_views(tmp_path)
+
+    def absent(path: object) -> None:
+        raise ImportError("no pyarrow")
+
+    monkeypatch.setattr(pd, "read_parquet", absent)
+    with pytest.raises(MissingExtraError, match="need pandas and pyarrow"):
+        load_views(tmp_path)
+
+
+def test_csv_needs_no_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor anything else that is not installed with the package."""
+    np.savetxt(tmp_path / "a.csv", A, delimiter=",", header="a,b,c,d,e", comments="")
+    np.savetxt(tmp_path / "y.csv", Y, fmt="%d")
+    hide(monkeypatch, "pandas")
+    assert_loaded(tmp_path, A)
+
+
+def hide(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    """Make a package look as if it were not installed."""
+    real = builtins.__import__
+
+    def guarded(name: str, *args: Any, **kwargs: Any) -> Any:
+        if name == package:
+            raise ImportError(f"No module named {package!r}")
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", guarded)
+
+
+def test_mat73_without_h5py(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Says what to install."""
+    path = write_mat73(tmp_path / "a.mat", {"X": [A, B], "y": Y})
+    assert_loaded(path, A, B)
+    hide(monkeypatch, "h5py")
+    with pytest.raises(MissingExtraError, match=r'pip install "anchor-align\[mat73\]"'):
+        load_views(path)
+
+
+def test_mat73_kinds(tmp_path: Path) -> None:
+    """Sparse, logical, integers and single stay what they are; empty, complex and objects are no views."""
+    logical = RNG.random((12, 4)) > 0.5
+    variables = {"a": S, "b": logical, "c": B, "d": A.astype(np.float32), "e": sp.csc_array((12, 3)), "y": Y}
+    path = write_mat73(tmp_path / "a.mat", variables)
+    with h5py.File(path, "r+") as file:
+        empty = file.create_dataset("nothing", data=np.array([0, 0], dtype=np.uint64))
+        empty.attrs["MATLAB_class"], empty.attrs["MATLAB_empty"] = np.bytes_("double"), np.uint8(1)
+        file.create_dataset("waves", data=np.zeros((4, 12), dtype=[("real", "f8"), ("imag", "f8")]))
+        table = file.create_dataset("frame", data=np.zeros((1, 6), dtype=np.uint32))
+        table.attrs["MATLAB_class"], table.attrs["MATLAB_object_decode"] = np.bytes_("table"), 3
+    data = assert_loaded(
+        path, S, logical, B, A.astype(np.float32), sp.csr_array((12, 3)), names=["a", "b", "c", "d", "e"]
+    )
+    assert [X.dtype.name for X in data.views[:4]] == ["float64", "bool", "uint8", "float32"]
+    assert any("'frame' is a MATLAB object" in note for note in data.notes)
+    assert any("'waves' is complex" in note for note in data.notes)
+
+
+def test_hdf5_that_is_not_matlabs(tmp_path: Path) -> None:
+    """Is read as it is, not transposed, whatever its name."""
+    with h5py.File(tmp_path / "a.mat", "w") as file:
+        file["first"], file["second"] = A, B
+        file["group/labels"] = [f"c{label}" for label in Y]
+    assert_loaded(tmp_path / "a.mat", A, B, names=["first", "second"])
+    assert_loaded(tmp_path / "a.mat", A, views="first", labels=False, orient="rows")
+
+
+def test_mat5_kinds(tmp_path: Path) -> None:
+    """Single, integers and logical keep their size; complex numbers are refused where they are asked for."""
+    savemat(tmp_path / "a.mat", {"X": cell([A.astype(np.float32), B, S]), "y": Y, "z": A * 1j}, do_compression=True)
+    data = assert_loaded(tmp_path / "a.mat", A.astype(np.float32), B, S)
+    assert [X.dtype.name for X in data.views] == ["float32", "uint8", "float64"]
+    assert_refused(tmp_path / "a.mat", "complex", views="z")
+    savemat(tmp_path / "b.mat", {"a": A, "b": B, "y": Y}, format="4")
+    assert_loaded(tmp_path / "b.mat", A, B)
+
+
+def test_damaged_files(tmp_path: Path) -> None:
+    """Cut short anywhere or changed anywhere, a file is refused in one sentence or gives arrays of the right shape."""
+    path = tmp_path / "a.bin"
+    np.savez_compressed(tmp_path / "a.npz", view_0=A, view_1=B, labels=Y)
+    savemat(tmp_path / "b.mat", {"X": cell([A, S]), "y": Y})
+    savemat(tmp_path / "c.mat", {"X": cell([A, S]), "y": Y}, do_compression=True)
+    write_mat73(tmp_path / "d.mat", {"X": [A, S], "y": Y})
+    refused = 0
+    for whole in sorted(tmp_path.glob("*.*")):
+        content = whole.read_bytes()
+        for length in [0, 1, 3, 100, 127, 128, 130, *range(200, len(content), max(1, len(content) // 25))]:
+            path.with_suffix(whole.suffix).write_bytes(content[:length])
+            refused += not _loads(path.with_suffix(whole.suffix))
+    assert refused > 60
+
+
+def _loads(path: Path) -> bool:
+    try:
+        data = load_views(path)
+    except AnchorAlignError as error:
+        message = str(error)
+    else:
+        assert data.views[0].shape[0] == 12
+        return True
+    assert "\n" not in message
+    return False
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "it is empty"),
+        (b"just some text, not data\n" * 30, "not a file that can be read here"),
+        (pickle.dumps([1, 2, 3]), "not a file that can be read here"),
+        (b"PK\x03\x04" + bytes(100), "damaged"),
+        (b"\x93NUMPY" + bytes(100), "damaged"),
+        (b"\x89HDF\r\n\x1a\n" + bytes(100), "damaged"),
+        (bytes(124) + b"\x00\x01IM" + b"\x0e\x00\x00\x00\xff\xff\x00\x00" + bytes(40), "damaged"),
+    ],
+)
+def test_files_that_are_not_what_they_seem(tmp_path: Path, content: bytes, message: str) -> None:
+    """Whatever their name says."""
+    for name in ("a.mat", "a.npz"):
+        (tmp_path / name).write_bytes(content)
+        assert_refused(tmp_path / name, message)
+
+
+def test_names_do_not_matter(tmp_path: Path) -> None:
+    """The content tells what a file is."""
+    np.savez(tmp_path / "a.npz", view_0=A, view_1=B, labels=Y)
+    assert_loaded((tmp_path / "a.npz").rename(tmp_path / "a.mat"), A, B)
+    write_mat73(tmp_path / "b.mat", {"X": [A, B], "y": Y})
+    assert_loaded((tmp_path / "b.mat").rename(tmp_path / "b"), A, B)
+
+
+def test_zip_without_arrays(tmp_path: Path) -> None:
+    """Is not an .npz file."""
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("readme.txt", "hello")
+    assert_refused(tmp_path / "a.npz", "a zip file without arrays", InputError)
+
+
+def test_places_without_data(tmp_path: Path) -> None:
+    """A path that is not there, and folders without usable files."""
+    assert_refused(tmp_path / "absent.mat", "does not exist", FileError)
+    assert_refused(tmp_path, "holds no .npy, .csv, .parquet", InputError)
+    savemat(tmp_path / "a.mat", {"X": A})
+    assert_refused(tmp_path, "to read a.mat, give its own path", InputError)
+    with pytest.raises(FileError, match="Did you mean 'digits'"):
+        load_views("digit")
+    np.savez(tmp_path / "b.npz", view_0=A, view_1=B)
+    with pytest.raises(InputError, match="holds 2 arrays"):
+        load_views(tmp_path)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="the superuser may read everything")
+def test_files_that_may_not_be_read(tmp_path: Path) -> None:
+    """Are named with the reason."""
+    np.savez(tmp_path / "a.npz", view_0=A)
+    (tmp_path / "a.npz").chmod(0)
+    assert_refused(tmp_path / "a.npz", "Permission denied", FileError)
+
+
+def test_a_bare_name_is_the_bundled_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And ./name or a Path the file of that name."""
+    np.savez(tmp_path / "a.npz", view_0=A, view_1=B, labels=Y)
+    (tmp_path / "a.npz").rename(tmp_path / "simulated")
+    monkeypatch.chdir(tmp_path)
+    data = load_views("simulated")
+    assert data.n_samples == 200
+    assert "'./simulated'" in data.notes[0]
+    assert load_views("./simulated").n_samples == load_views(Path("simulated")).n_samples == 12
+
+
+def test_options_on_bundled_sets() -> None:
+    """Views can be chosen and labels left out; what makes no sense is refused."""
+    data = load_views("breast-cancer", views=["worst", "mean"], labels=False)
+    assert data.names == ["worst", "mean"]
+    assert data.labels is None
+    for options in ({"orient": "columns"}, {"labels": "y"}, {"views": "best"}):
+        with pytest.raises(InputError):
+            load_views("breast-cancer", **options)
