@@ -51,12 +51,12 @@ def _data_table(result: StudyResult) -> str:
     heads = [("data", ""), ("source", ""), ("samples", "number"), ("clusters", "number"), ("views", ""), ("labels", "")]
     rows = [
         f'<th scope="row" class="name">{escaped(data.name)}</th>'
-        + cell(_source(data), "name")
+        + cell(_source(data), "source")
         + cell(f"{data.n_samples:,}", "number")
         + cell(f"{data.n_clusters:,}", "number")
         + cell(_views(data), "words")
         + cell("yes" if data.has_labels else "no")
-        + cell(f"<code>{escaped(data.digest)}</code>", "name")
+        + cell(f"<code>{escaped(data.digest)}</code>", "digest")
         for data in result.data
     ]
     return table("Data sets", [*heads, ("digest", "")], rows)

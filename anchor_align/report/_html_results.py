@@ -7,10 +7,23 @@ from collections.abc import Sequence
 from ..study import ARMS, ArmSummary, StudyResult, Summary
 from ._html_parts import cell, escaped, table
 from ._rows import BETTER, FAILED, SAME, UNLABELLED, WORSE, Row, read_rows
-from ._text import count, p_value, percent, points, score_name, setting_labels, setting_text
+from ._text import (
+    anchors_text,
+    count,
+    number,
+    p_value,
+    params_text,
+    percent,
+    points,
+    score_name,
+    setting_text,
+    shortened,
+)
 
 # Longer tables are folded: the figures say what they say.
 MOST_ROWS = 40
+# The table of data sets has names in full.
+LONGEST_NAME = 60
 NOTHING = '<span class="muted">none</span>'
 SIGNS = {BETTER: "▲", WORSE: "▼"}
 ARM_OF = {BETTER: "aligned", WORSE: "unaligned"}
@@ -21,20 +34,19 @@ def fixed_table(result: StudyResult) -> str:
     rows = read_rows(result)
     if not rows:
         return ""
-    labels = setting_labels([row.summary for row in rows])
-    several = any(labels)
+    heads, settings = _settings([row.summary for row in rows])
+    uneven = len({row.difference.n for row in rows if row.difference}) > 1
     caption = (
         f"{score_name(result.score)} in %, mean ± standard deviation over {count(result.repeats, 'repeat')}; the best "
         "mean is bold. Difference: aligned minus unaligned in points, paired by repeat, with its 95 % interval. p: "
         "exact signed-rank test, two-sided, not corrected for the number of rows. Fixed settings: nothing was chosen "
         "by label."
     )
-    heads = _heads(["setting"] if several else [])
     lines = [
-        _start(row.summary) + (cell(escaped(label)) if several else "") + _numbers(row, result.score)
-        for row, label in zip(rows, labels, strict=True)
+        _start(row.summary) + setting + _numbers(row, result.score, uneven)
+        for row, setting in zip(rows, settings, strict=True)
     ]
-    made = table(caption, heads, lines, "results")
+    made = table(caption, _heads(heads, uneven), lines, "results")
     if len(rows) <= MOST_ROWS:
         return made
     return f"<details>\n<summary>Table of all {len(rows)} rows</summary>\n{made}\n</details>"
@@ -50,30 +62,46 @@ def best_table(result: StudyResult) -> str:
         "as much of the literature reports. This is optimistic: without labels nobody could choose like that, and an "
         "arm with more settings has more chances. Below each mean: the setting, and from how many it was chosen."
     )
-    lines = [_start(row.summary) + _numbers(row, result.score) for row in rows]
-    return table(caption, _heads([]), lines, "results")
+    uneven = len({row.difference.n for row in rows if row.difference}) > 1
+    lines = [_start(row.summary) + _numbers(row, result.score, uneven) for row in rows]
+    return table(caption, _heads([], uneven), lines, "results")
 
 
-def _heads(more: Sequence[str]) -> list[tuple[str, str]]:
+def _heads(more: Sequence[tuple[str, str]], uneven: bool) -> list[tuple[str, str]]:
+    """Columns; the number of repeats is one where it is not the same in all rows."""
     arms = [(f'<span class="arm-{arm}">{arm}</span>', "number") for arm in ARMS]
-    numbers = [(name, "number") for name in ("difference", "95 % interval", "p", "repeats")]
-    return [("data", ""), ("adapter", ""), *((name, "") for name in more), *arms, *numbers, ("verdict", "")]
+    names = ["difference", "95 % interval", "p", *["repeats"] * uneven]
+    return [("data", ""), ("adapter", ""), *more, *arms, *((name, "number") for name in names), ("verdict", "")]
+
+
+def _settings(rows: Sequence[Summary]) -> tuple[list[tuple[str, str]], list[str]]:
+    """Columns for what differs between the rows' settings, and the cells of every row."""
+    settings = [row.setting for row in rows]
+    columns = {
+        ("m", "number"): [anchors_text(each.n_anchors) if each else "" for each in settings],
+        ("lam", "number"): [number(each.lam) if each else "" for each in settings],
+        ("settings", ""): [params_text(each.params) or "defaults" if each else "" for each in settings],
+    }
+    shown = {head: texts for head, texts in columns.items() if len(set(texts)) > 1}
+    lines = ["".join(cell(escaped(texts[at]), head[1]) for head, texts in shown.items()) for at in range(len(rows))]
+    return list(shown), lines
 
 
 def _start(row: Summary) -> str:
-    return f'<th scope="row" class="name">{escaped(row.dataset)}</th>{cell(escaped(row.adapter))}'
+    name = f'<span title="{escaped(row.dataset)}">{escaped(shortened(row.dataset, LONGEST_NAME))}</span>'
+    return f'<th scope="row" class="name">{name}</th>{cell(escaped(row.adapter))}'
 
 
-def _numbers(row: Row, score: str) -> str:
+def _numbers(row: Row, score: str, uneven: bool) -> str:
     """Arms, difference, interval, p, repeats and verdict."""
     means = [arm.mean[score] for arm in row.summary.arms.values() if score in arm.mean]
     # As shown: what looks the same is equally good.
     top = percent(max(means)) if means else None
-    arms = "".join(_arm(row.summary.arms.get(arm), score, top) for arm in ARMS)
-    return arms + _difference(row) + cell(_verdict(row), "words")
+    arms = "".join(_arm(arm, row.summary.arms.get(arm), score, top) for arm in ARMS)
+    return arms + _difference(row, uneven) + cell(_verdict(row), "words")
 
 
-def _arm(arm: ArmSummary | None, score: str, top: str | None) -> str:
+def _arm(name: str, arm: ArmSummary | None, score: str, top: str | None) -> str:
     if arm is None or score not in arm.mean:
         failed = arm is not None and arm.n_failed and not arm.n_done
         return cell("failed" if failed else NOTHING, "number")
@@ -84,20 +112,21 @@ def _arm(arm: ArmSummary | None, score: str, top: str | None) -> str:
     if arm.n_failed:
         shown += f"<small>{arm.n_done} of {arm.n_done + arm.n_failed} runs</small>"
     if arm.n_settings > 1:
-        shown += f"<small>{escaped(setting_text(arm.setting))}</small><small>best of {arm.n_settings}</small>"
+        shown += f"<small>{escaped(setting_text(arm.setting, name))}</small><small>best of {arm.n_settings}</small>"
     return cell(shown, "number")
 
 
-def _difference(row: Row) -> str:
+def _difference(row: Row, uneven: bool) -> str:
     difference = row.difference
     if difference is None:
-        return cell(NOTHING, "number") * 3 + cell("0", "number")
+        return cell(NOTHING, "number") * 3 + cell("0", "number") * uneven
     interval = p = NOTHING
     if difference.low is not None and difference.high is not None:
         interval = f"{percent(difference.low)} to {percent(difference.high)}"
     if difference.p is not None:
         p = escaped(p_value(difference.p).removeprefix("= "))
-    return "".join(cell(content, "number") for content in (points(difference.mean), interval, p, f"{difference.n}"))
+    contents = [points(difference.mean), interval, p, *[f"{difference.n}"] * uneven]
+    return "".join(cell(content, "number") for content in contents)
 
 
 def _verdict(row: Row) -> str:

@@ -32,7 +32,7 @@ RULES = """\
 *, *::before, *::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
-  margin: 0 auto; padding: 2.5rem clamp(1rem, 4vw, 3rem) 4rem; max-width: 72rem;
+  margin: 0 auto; padding: 2.5rem clamp(1rem, 4vw, 3rem) 4rem; max-width: 78rem;
   background: var(--background); color: var(--text);
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", Arial, sans-serif;
   overflow-wrap: anywhere;
@@ -53,19 +53,21 @@ a { color: var(--aligned); }
 .scroll { overflow-x: auto; max-width: 100%; margin: 0 0 1.25rem; }
 .scroll:focus-visible { outline: 2px solid var(--aligned); outline-offset: 2px; }
 table {
-  border-collapse: collapse; font-size: 0.92rem; line-height: 1.4; font-variant-numeric: tabular-nums;
+  border-collapse: collapse; font-size: 0.9rem; line-height: 1.4; font-variant-numeric: tabular-nums;
   border-top: 2px solid var(--text); border-bottom: 2px solid var(--text); overflow-wrap: normal;
 }
 caption { text-align: left; padding-bottom: 0.5rem; caption-side: top; }
 caption > span { display: block; position: sticky; left: 0; max-width: min(68ch, calc(100vw - 2.5rem)); }
-th, td { padding: 0.4rem 0.75rem; text-align: left; vertical-align: baseline; }
+th, td { padding: 0.4rem 0.6rem; text-align: left; vertical-align: baseline; }
 thead th { font-weight: 600; border-bottom: 1px solid var(--text); vertical-align: bottom; white-space: nowrap; }
 tbody tr + tr > * { border-top: 1px solid var(--line); }
 tbody th { font-weight: 600; }
-.name { min-width: 7.5rem; max-width: 18rem; overflow-wrap: anywhere; }
+.name { min-width: 7.5rem; max-width: 20rem; overflow-wrap: anywhere; }
 .number { text-align: right; white-space: nowrap; }
 td small { display: block; color: var(--muted); font-size: 0.8rem; font-weight: 400; }
-.words { min-width: 9rem; }
+.words { min-width: 11.5rem; }
+.digest { min-width: 21rem; overflow-wrap: anywhere; }
+.source { min-width: 13rem; overflow-wrap: anywhere; }
 .arm-aligned { color: var(--aligned); }
 .arm-unaligned { color: var(--unaligned); }
 .arm-concat { color: var(--concat); }

@@ -96,8 +96,8 @@ def _many_rows(rows: Sequence[Row], result: StudyResult) -> list[str]:
     if len(compared) == 1:
         sentences.append(_one_row(compared[0], result))
     elif compared:
-        settings = any(setting_labels([row.summary for row in compared]))
-        footing = "every setting a comparison" if settings else "fixed settings"
+        places = {(row.summary.dataset, row.summary.adapter) for row in compared}
+        footing = "fixed settings" if len(places) == len(compared) else "every setting a comparison"
         about = f"({score_name(result.score)}, {_repeats(compared)} each, {footing})"
         sentences.append(f"Aligned fusion is {_counts(compared)} {about}.")
         mean = sum(row.difference.mean for row in compared if row.difference) / len(compared)
@@ -113,6 +113,8 @@ def _counts(rows: Sequence[Row]) -> str:
     """How many rows came out which way."""
     of = {outcome: sum(row.outcome == outcome for row in rows) for outcome in COMPARED}
     total = count(len(rows), "comparison")
+    if of[UNCLEAR] == len(rows) > 1:
+        return f"not clearly different from unaligned in any of {total}"
     parts = []
     if of[BETTER] or of[WORSE] or of[UNCLEAR]:
         parts.append(f"better than unaligned in {of[BETTER]} of {total}, worse in {of[WORSE]}")

@@ -112,9 +112,10 @@ def params_text(params: Sequence[tuple[str, object]]) -> str:
     return ", ".join(f"{printable(name)} = {printable(value)}" for name, value in params)
 
 
-def setting_text(setting: Setting) -> str:
-    """A setting in full but for its data set and adapter."""
-    parts = [f"m = {anchors_text(setting.n_anchors)}", f"lam = {number(setting.lam)}", params_text(setting.params)]
+def setting_text(setting: Setting, arm: str = "aligned") -> str:
+    """A setting in full but for its data set and adapter; lam concerns the aligned arm alone."""
+    lam = f"lam = {number(setting.lam)}" if arm == "aligned" else ""
+    parts = [f"m = {anchors_text(setting.n_anchors)}", lam, params_text(setting.params)]
     return ", ".join(part for part in parts if part)
 
 
