@@ -1,4 +1,4 @@
-"""Random data in random layouts: what was saved comes back, or is refused with one of our errors, never with another."""
+"""Random data in random layouts: what was saved comes back or is refused with one of our errors, never another."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def saved_data(draw: st.DrawFn) -> Saved:
     rng = np.random.default_rng(draw(seeds))
     form = draw(st.sampled_from(FORMS))
     n, k = draw(st.integers(4, 30)), draw(st.integers(1, 4))
-    codes = np.concatenate([np.arange(k), rng.integers(k, size=n)])[:n] if k <= n else np.zeros(n, dtype=int)
+    codes: Any = np.concatenate([np.arange(k), rng.integers(k, size=n)])[:n] if k <= n else np.zeros(n, dtype=int)
     codes = np.unique(codes, return_inverse=True)[1]
     views = [_view(rng, n, draw) for _ in range(draw(st.integers(1, 5)))]
     turned = draw(st.booleans())
@@ -98,7 +98,8 @@ def write(folder: Path, saved: Saved) -> Path:
         return write_mat73(path, saved.variables)
     if saved.form.startswith("mat5"):
         with path.open("wb") as file:
-            savemat(file, saved.variables, do_compression="compressed" in saved.form)
+            target: Any = file
+            savemat(target, saved.variables, do_compression="compressed" in saved.form)
     elif saved.form == "npz":
         plain: dict[str, Any] = {}
         for key, value in saved.variables.items():

@@ -13,6 +13,7 @@ from scipy.io.matlab import MatlabFunction, MatlabObject, MatlabOpaque
 from .._types import is_sparse
 from ..errors import InputError
 from ._entries import Entry, Held, Kind, guarded, once, reading
+from ._mat5_check import check_mat5
 
 _DENSE = {"double", "single", "logical"} | {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 # Objects, tables and function handles have no name, or a made-up one.
@@ -23,6 +24,7 @@ def mat5_entries(path: Path) -> list[Entry]:
     """Variables of a MATLAB file of version 4 to 7.2, in the order of the file."""
     with reading(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        check_mat5(path)
         listed = whosmat(str(path), appendmat=False)
     return [_variable(path, name, tuple(shape), kind) for name, shape, kind in listed]
 

@@ -181,7 +181,9 @@ def _shared_sizes(members: Sequence[Entry], n_labels: set[int]) -> set[int]:
 
 def _without_asides(candidates: Sequence[Entry]) -> list[Entry]:
     """Without similarity matrices and records of how data were split, unless there is nothing else."""
-    kept = [entry for entry in candidates if sides(entry)[0] != sides(entry)[1]] or list(candidates)
+    stems = {_stem(entry) for entry in candidates if sides(entry)[0] != sides(entry)[1]}
+    # A square matrix that is numbered like others, X3 beside X1 and X2, is one of them.
+    kept = [entry for entry in candidates if _stem(entry) in stems] or list(candidates)
     return [entry for entry in kept if not _ASIDE.search(entry.short)] or kept
 
 
