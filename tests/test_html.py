@@ -151,6 +151,13 @@ def test_showcases_of_the_result_are_the_default() -> None:
     assert "shown by default · lmvsc" not in html_report(result, [])
 
 
+def test_where_nothing_was_aligned_the_page_says_so() -> None:
+    """There is no match to draw, only the graph."""
+    shown = Page(html_report(study_results.no_labels(), [showcase(fusion="unaligned")]))
+    assert "nothing was aligned" in shown.text
+    assert len(shown.all("img")) == 1
+
+
 def test_the_same_result_gives_the_same_page() -> None:
     """No dates, no random names."""
     assert html_report(study_results.one_row(), [showcase()]) == page("one_row")

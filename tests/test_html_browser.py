@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,8 +101,6 @@ def test_page_fits_shows_all_images_and_can_be_read(
     background = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     assert background == {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 23, 28)"}[scheme]
     assert [each for each in browser.execute_script(CONTRASTS) if each[0] < 4.5] == []
-    if shots := os.environ.get("ANCHOR_ALIGN_SHOTS"):
-        browser.save_screenshot(f"{shots}/{kind}-{size}-{scheme}.png")
 
 
 def test_dark_pictures_are_for_the_dark(browser: Any, folder: Path) -> None:
@@ -159,3 +156,22 @@ def test_tables_scroll_within_themselves_on_phones(browser: Any, folder: Path) -
     assert frame[0] > frame[1]
     assert frame[1] <= SIZES["phone"][0]
     assert frame[2] == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_paper_is_light_and_wide_enough(browser: Any, folder: Path, kind: str) -> None:
+    """Printed on A4, nothing is cut off at the side, and pictures are the light ones, also in the dark."""
+    show(browser, folder / f"{kind}.html", "desktop", "light")
+    light = browser.execute_script("return [...document.images].map(i => i.currentSrc)")
+    metrics = {"width": 690, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    features = [{"name": "prefers-color-scheme", "value": "dark"}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": features})
+    try:
+        browser.get((folder / f"{kind}.html").as_uri())
+        wide = browser.execute_script("return document.documentElement.scrollWidth")
+        shown = browser.execute_script("return [...document.images].map(i => i.currentSrc)")
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+    assert wide <= 690
+    assert shown == light

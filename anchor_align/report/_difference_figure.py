@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..study import StudyResult
+from .._validation import check_choice
+from ..study import FOOTINGS, StudyResult
 from ._rows import BETTER, FAILED, SAME, UNLABELLED, WORSE, Row, read_rows
 from ._style import NORMAL, PAGE, SMALL, Theme, get_theme, message_figure, new_figure, style
 from ._text import MINUS, points, score_name, setting_labels, shortened
@@ -42,7 +43,7 @@ def plot_differences(
         Rows without labels, and those that failed, are named as such. Of more than 60 rows the first are drawn.
     """
     colours = get_theme(theme)
-    everything = read_rows(result, footing)
+    everything = read_rows(result, check_choice("footing", footing, FOOTINGS))
     rows = everything[:MOST_ROWS]
     if not any(row.difference for row in rows):
         return message_figure("Nothing to compare: no row has labels and finished runs.", colours, width)

@@ -13,7 +13,7 @@ from ._html_about import about
 from ._html_parts import escaped, paragraph, picture, section
 from ._html_results import best_table, fixed_table
 from ._html_style import stylesheet
-from ._match_figures import plot_objective, plot_permutations
+from ._match_figures import plot_objective, plot_permutations, why_nothing
 from ._rows import read_rows
 from ._sensitivity_figure import has_sweep, plot_sensitivity
 from ._sentences import answer
@@ -140,6 +140,13 @@ def _showcase(case: Showcase) -> str:
         "The fused graph without and with alignment, in the same colours. Blocks: share of all weight that samples "
         "give to anchors of their own cluster.",
     )
+    match = paragraph(printable(why_nothing(case.clusterer))) if case.clusterer.aligner_ is None else _match(case, name)
+    figures = f'<div class="showcase">\n{graphs}\n<div>\n{match}\n</div>\n</div>'
+    return f"<h3>{escaped(name)}</h3>\n{chips}\n{figures}"
+
+
+def _match(case: Showcase, name: str) -> str:
+    """Permutations and objective."""
     permutations = picture(
         lambda theme, width: plot_permutations(case.clusterer, theme=theme, width=width),
         f"Permutation of the anchors found for every view of {name}.",
@@ -150,5 +157,4 @@ def _showcase(case: Showcase) -> str:
         f"Objective of every view's match on {name}, with its upper bound.",
         "What the match reaches, and what no permutation can exceed.",
     )
-    figures = f'<div class="showcase">\n{graphs}\n<div>\n{permutations}\n{objective}\n</div>\n</div>'
-    return f"<h3>{escaped(name)}</h3>\n{chips}\n{figures}"
+    return f"{permutations}\n{objective}"

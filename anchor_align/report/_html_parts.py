@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 # Called with the name of a theme and a width in inches.
 Draw = Callable[[str, float], "Figure"]
+# Never for print: paper is light, and wide.
 DARK, PHONE = "(prefers-color-scheme: dark)", "(max-width: 40rem)"
 # For images within the vector graphics: sharp at twice the size.
 DPI = 160
@@ -47,18 +48,21 @@ def cell(content: str, kind: str = "") -> str:
     return f"<td{_class(kind)}>{content}</td>"
 
 
-def table(caption: str, heads: Sequence[tuple[str, str]], rows: Iterable[str], kind: str = "") -> str:
+def table(
+    caption: str, heads: Sequence[tuple[str, str]], rows: Iterable[str], kind: str = "", *, label: str = ""
+) -> str:
     """A table that scrolls within itself where the page is narrow.
 
-    ``heads`` are names of columns, escaped, with a class; ``rows`` are the cells of each row.
+    ``heads`` are names of columns, escaped, with a class; ``rows`` are the cells of each row; ``label``
+    is a name shorter than the caption.
     """
     columns = "".join(f'<th scope="col"{_class(name)}>{head}</th>' for head, name in heads)
     body = "\n".join(f"<tr>{row}</tr>" for row in rows)
-    label = escaped(caption)
+    text = escaped(caption)
     # A region that scrolls can be reached by keyboard, and has a name.
     return (
-        f'<div class="scroll" role="region" tabindex="0" aria-label="{label}">\n'
-        f"<table{_class(kind)}>\n<caption><span>{label}</span></caption>\n"
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{escaped(label) or text}">\n'
+        f"<table{_class(kind)}>\n<caption><span>{text}</span></caption>\n"
         f"<thead><tr>{columns}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>\n</div>"
     )
 
@@ -72,8 +76,8 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 def picture(draw: Draw, alt: str, caption: str, *, wide: bool = False) -> str:
     """A figure in both themes; a wide one has a version for phones, too, on which its letters would be too small."""
     width = PAGE if wide else COLUMN
-    sources = [(f"{PHONE} and {DARK}", "dark", COLUMN), (PHONE, "light", COLUMN)] if wide else []
-    sources.append((DARK, "dark", width))
+    sources = [(f"screen and {PHONE} and {DARK}", "dark", COLUMN), (f"screen and {PHONE}", "light", COLUMN)]
+    sources = [*(sources if wide else []), (f"screen and {DARK}", "dark", width)]
     marks = "".join(f'<source media="{media}" srcset="{_uri(draw(theme, size))}">' for media, theme, size in sources)
     image = f'<img src="{_uri(draw("light", width))}" alt="{escaped(alt)}">'
     kind = ' class="wide"' if wide else ""

@@ -46,7 +46,7 @@ def fixed_table(result: StudyResult) -> str:
         _start(row.summary) + setting + _numbers(row, result.score, uneven)
         for row, setting in zip(rows, settings, strict=True)
     ]
-    made = table(caption, _heads(heads, uneven), lines, "results")
+    made = table(caption, _heads(heads, uneven), lines, "results", label="Results at fixed settings")
     if len(rows) <= MOST_ROWS:
         return made
     return f"<details>\n<summary>Table of all {len(rows)} rows</summary>\n{made}\n</details>"
@@ -64,7 +64,7 @@ def best_table(result: StudyResult) -> str:
     )
     uneven = len({row.difference.n for row in rows if row.difference}) > 1
     lines = [_start(row.summary) + _numbers(row, result.score, uneven) for row in rows]
-    return table(caption, _heads([], uneven), lines, "results")
+    return table(caption, _heads([], uneven), lines, "results", label="Results at the best settings")
 
 
 def _heads(more: Sequence[tuple[str, str]], uneven: bool) -> list[tuple[str, str]]:

@@ -99,12 +99,15 @@ details { margin: 0 0 1rem; }
 summary { cursor: pointer; padding: 0.25rem 0; color: var(--aligned); font-weight: 600; }
 footer { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--muted); }
 @media print {
-  @page { margin: 16mm; }
-  body { max-width: none; padding: 0; font-size: 9.5pt; }
+  @page { margin: 14mm; }
+  html { font-size: 8.5pt; }
+  body { max-width: none; padding: 0; }
   .scroll { overflow: visible; }
-  table { font-size: 8pt; }
-  th, td { padding: 0.2rem 0.4rem; white-space: normal !important; }
-  h2, h3 { break-after: avoid; }
+  th, td { padding: 0.25rem 0.4rem; }
+  thead th { white-space: normal; }
+  .name, .words, .source, .digest { min-width: 0; }
+  h2 { margin-top: 2rem; }
+  h2, h3, .chips { break-after: avoid; }
   figure, tr, pre { break-inside: avoid; }
   .showcase { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
 }

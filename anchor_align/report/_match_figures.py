@@ -102,7 +102,7 @@ def plot_objective(clusterer: AlignedClusterer, *, theme: str = "light", width: 
     colours = get_theme(theme)
     aligner = clusterer.aligner_
     if aligner is None:
-        return message_figure(_why_nothing(clusterer), colours, width)
+        return message_figure(why_nothing(clusterer), colours, width)
     names = _view_names(clusterer)[:MOST_VIEWS]
     at = np.arange(len(names))
     feature, structure = (part[: len(at)] for part in _terms(aligner))
@@ -137,7 +137,8 @@ def _view_names(clusterer: AlignedClusterer) -> list[str]:
     return names
 
 
-def _why_nothing(clusterer: AlignedClusterer) -> str:
+def why_nothing(clusterer: AlignedClusterer) -> str:
+    """Why there is no match to show."""
     if clusterer.anchor_graphs_.aligned:
         return BY_CONSTRUCTION
     return f'Fitted with fusion="{clusterer.fusion}":\nnothing was aligned.'
@@ -147,7 +148,7 @@ def _permutation_note(clusterer: AlignedClusterer) -> str:
     """What a reader must know to read the matrices."""
     aligner = clusterer.aligner_
     if aligner is None:
-        return _why_nothing(clusterer)
+        return why_nothing(clusterer)
     names, views = _view_names(clusterer), len(clusterer.permutations_)
     at = aligner.reference_
     parts = ["consensus, no reference" if at is None else f"reference: {names[at].removesuffix(REFERENCE)}"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..study import Difference, StudyResult
 from ._rows import BETTER, FAILED, HIGHER, LOWER, SAME, UNCLEAR, UNLABELLED, WORSE, Row, read_rows
-from ._text import MINUS, count, p_value, percent, points, printable, score_name, setting_labels
+from ._text import MINUS, count, p_value, percent, points, printable, score_name, setting_labels, shortened
 
 COMPARED = (BETTER, WORSE, UNCLEAR, HIGHER, LOWER)
 
@@ -44,7 +44,7 @@ def answer(result: StudyResult) -> str:
 
 
 def _one_row(row: Row, result: StudyResult) -> str:
-    data, adapter = printable(row.summary.dataset), printable(row.summary.adapter)
+    data, adapter = _name(row.summary.dataset), _name(row.summary.adapter)
     if row.outcome == FAILED or row.difference is None:
         return _nothing_to_compare(row, result)
     name, arms, difference = score_name(result.score), row.summary.arms, row.difference
@@ -60,7 +60,7 @@ def _one_row(row: Row, result: StudyResult) -> str:
 
 
 def _nothing_to_compare(row: Row, result: StudyResult) -> str:
-    data, adapter = printable(row.summary.dataset), printable(row.summary.adapter)
+    data, adapter = _name(row.summary.dataset), _name(row.summary.adapter)
     if row.outcome == UNLABELLED:
         return (
             f"{data} has no labels, so nothing can be scored: {adapter} ran ({count(result.repeats, 'repeat')}), but "
@@ -132,24 +132,29 @@ def _others(rows: Sequence[Row]) -> list[str]:
     of = {outcome: [row for row in rows if row.outcome == outcome] for outcome in (SAME, UNLABELLED, FAILED)}
     sentences = []
     if of[SAME]:
-        names = ", ".join(dict.fromkeys(printable(row.summary.adapter) for row in of[SAME]))
+        names = ", ".join(dict.fromkeys(_name(row.summary.adapter) for row in of[SAME]))
         sentences.append(
             f"In {_rows_text(len(of[SAME]))} ({names}; {_repeats(of[SAME])}) the anchors correspond by construction "
             "and both arms are the same."
         )
     if of[UNLABELLED]:
-        names = ", ".join(dict.fromkeys(printable(row.summary.dataset) for row in of[UNLABELLED]))
+        names = ", ".join(dict.fromkeys(_name(row.summary.dataset) for row in of[UNLABELLED]))
         sentences.append(f"{_rows_text(len(of[UNLABELLED]))} cannot be scored, for want of labels: {names}.")
     if of[FAILED]:
         labels = setting_labels([row.summary for row in rows])
         where = [
-            " · ".join(filter(None, (printable(row.summary.dataset), printable(row.summary.adapter), label)))
+            " · ".join(filter(None, (_name(row.summary.dataset), _name(row.summary.adapter), label)))
             for row, label in zip(rows, labels, strict=True)
             if row.outcome == FAILED
         ]
         shown = ", ".join(where[:3]) + (f" and {len(where) - 3} more" if len(where) > 3 else "")
         sentences.append(f"{_rows_text(len(where))} failed: {shown}.")
     return sentences
+
+
+def _name(text: str) -> str:
+    """A name that does not fill the sentence."""
+    return shortened(text, 60)
 
 
 def _rows_text(n: int) -> str:
