@@ -11,29 +11,8 @@ from pathlib import Path
 import pytest
 from distributions import install
 
-from anchor_align import InputError, __version__, cli
+from anchor_align import InputError, __version__
 from anchor_align.cli import main
-
-
-def test_demo_prints_aligned_against_unaligned(capsys: pytest.CaptureFixture[str]) -> None:
-    """The result goes to stdout and nothing to stderr; aligned fusion finds all clusters."""
-    assert main(["demo", "--repeats", "5"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    lines = {line.split()[0]: line.split() for line in out.splitlines()}
-    assert lines["aligned"][1:] == ["100.0", "%", "100.0", "%"]
-    assert float(lines["unaligned"][1]) < 100
-    assert "5 repeat(s)" in out
-
-
-def test_demo_depends_on_its_seed_only(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same call prints the same, another seed something else."""
-    outputs = []
-    for seed in ("3", "3", "40"):
-        main(["demo", "--repeats", "3", "--seed", seed])
-        outputs.append(capsys.readouterr().out)
-    assert outputs[0] == outputs[1]
-    assert outputs[0] != outputs[2]
 
 
 @pytest.mark.parametrize(
@@ -41,9 +20,17 @@ def test_demo_depends_on_its_seed_only(capsys: pytest.CaptureFixture[str]) -> No
     [
         [],
         ["demmo"],
-        ["demo", "--repeats", "0"],
-        ["demo", "--seed", "x"],
-        ["demo", "--seed", "-1"],
+        ["compare"],
+        ["compare", "lmvsc", "--repeats", "0"],
+        ["compare", "lmvsc", "--seed", "x"],
+        ["compare", "lmvsc", "--seed", "-1"],
+        ["compare", "lmvsc", "-j", "0"],
+        ["compare", "lmvsc", "--lam", "-1"],
+        ["compare", "lmvsc", "--lam", "nan"],
+        ["compare", "lmvsc", "--set", "beta"],
+        ["compare", "lmvsc", "--set", "=1"],
+        ["compare", "lmvsc", "--format", "xml"],
+        ["compare", "lmvsc", "--clusters", "0"],
         ["adapters", "--format", "xml"],
         ["adapters", "--plugin"],
     ],
@@ -78,8 +65,8 @@ def test_errors_are_one_line(
     def fail(arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr(cli, "_demo", fail)
-    assert main(["demo"]) == code
+    monkeypatch.setattr("anchor_align.cli._adapters.run", fail)
+    assert main(["adapters"]) == code
     assert capsys.readouterr() == ("", line)
 
 
@@ -89,14 +76,21 @@ def test_tracebacks_only_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(arguments: object) -> None:
         raise InputError("No.")
 
-    monkeypatch.setattr(cli, "_demo", fail)
+    monkeypatch.setattr("anchor_align.cli._adapters.run", fail)
     with pytest.raises(InputError):
-        main(["-vv", "demo"])
+        main(["-vv", "adapters"])
 
 
 @pytest.mark.parametrize(
     ("argv", "example"),
-    [(["--help"], "demo"), (["demo", "--help"], "demo"), (["adapters", "--help"], "adapters --plugin")],
+    [
+        (["--help"], "compare lmvsc"),
+        (["compare", "--help"], "compare lmvsc fmvacc"),
+        (["sweep", "--help"], "sweep lmvsc"),
+        (["align", "--help"], "align graphs.mat"),
+        (["adapters", "--help"], "adapters --plugin"),
+        (["datasets", "--help"], "datasets mydata.mat"),
+    ],
 )
 def test_help_is_light_and_has_an_example(argv: list[str], example: str) -> None:
     """Neither scipy nor scikit-learn is imported to print help."""

@@ -137,6 +137,7 @@ def _tell(result: StudyResult, *, quiet: bool) -> None:
 
 def _print_result(result: StudyResult, form: str) -> None:
     from ..report import answer, render, study_table
+    from ..report._tables_cells import encodable
     from ._output import print_text, result_console
 
     console = result_console()
@@ -145,7 +146,8 @@ def _print_result(result: StudyResult, form: str) -> None:
         console.print()
         console.print(study_table(result))
     elif form == "table":
-        print_text(f"{textwrap.fill(answer(result), console.width)}\n\n{render(result, form, width=console.width)}")
+        text = f"{textwrap.fill(answer(result), console.width)}\n\n{render(result, form, width=console.width)}"
+        print_text(encodable(text, console.encoding))
     else:
         print_text(render(result, form))
 

@@ -1,0 +1,343 @@
+"""compare and sweep: results on stdout, everything else on stderr, exit codes, files."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anchor_align.cli import main
+from anchor_align.data import make_simulated
+from anchor_align.errors import missing_extra
+from anchor_align.study import ARMS, SCORES
+
+AWKWARD = str(Path(__file__).with_name("awkward.py"))
+SMALL = ["--data", "simulated", "--repeats", "3", "--no-cache"]
+SCRIPT = [sys.executable, "-c", "import sys; from anchor_align.cli import main; sys.exit(main())"]
+
+
+def run(capfd: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
+    code = main(list(argv))
+    return code, *capfd.readouterr()
+
+
+def awkward(*modes: str) -> list[str]:
+    return ["compare", "awkward", *SMALL, "--anchors", "8", "--plugin", AWKWARD, "--set", f"mode={','.join(modes)}"]
+
+
+def test_compare_prints_the_answer_and_two_tables(capfd: pytest.CaptureFixture[str]) -> None:
+    """The answer first, then scores and paired differences, in 80 columns; nothing on stderr."""
+    code, out, err = run(capfd, "compare", "lmvsc", "--anchors", "k", *SMALL)
+    assert (code, err) == (0, "")
+    assert out.startswith("On simulated, lmvsc reaches 100.0 % ACC with aligned fusion and ")
+    assert max(map(len, out.splitlines())) <= 80
+    assert "mean ± sd over 3 repeats" in out
+    assert "paired by repeat" in out
+    (scores, difference) = [line.split() for line in out.splitlines() if line.startswith("simulated")]
+    assert scores[1:3] == ["lmvsc", "4"]
+    assert difference[-3:] == ["no", "clear", "difference"] or difference[-2:] == ["aligned", "better"]
+
+
+def test_json_has_the_contract(capfd: pytest.CaptureFixture[str]) -> None:
+    """Records, summary and environment; strict JSON even for an infinite lam."""
+    code, out, err = run(capfd, "compare", "lmvsc", "fmvacc", *SMALL, "--lam", "0.1,inf", "--format", "json")
+    assert (code, err) == (0, "")
+    shown = json.loads(out, parse_constant=pytest.fail)
+    assert {"records", "summary", "environment"} <= set(shown)
+    assert len(shown["records"]) == 2 * 2 * 3 * 3
+    for record in shown["records"]:
+        assert {"dataset", "adapter", "arm", "n_anchors", "lam", "repeat", "seed", "seconds", "status"} <= set(record)
+        assert all(0 <= record[score] <= 1 for score in SCORES)
+        assert record["seconds"] > 0
+        assert record["status"] == "done"
+    assert {record["arm"] for record in shown["records"]} == set(ARMS)
+    assert {record["lam"] for record in shown["records"]} == {0.1, "inf"}
+    assert shown["environment"]["numpy"] == np.__version__
+    assert shown["study"]["data"][0]["digest"].startswith("sha256:")
+
+
+def test_output_is_the_same_for_any_jobs_and_with_a_cache(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Byte for byte, in every format that shows no times."""
+    words = ["compare", "lmvsc", "awkward", "--plugin", AWKWARD, "--data", "simulated", "--anchors", "k", "6"]
+    words += ["--repeats", "2", "--set", "mode=sloppy", "lmvsc.alpha=1,2", "--footing", "both"]
+    for form in ("table", "csv", "md", "latex"):
+        printed = {
+            run(capfd, *words, "--format", form, *extra)[1]
+            for extra in (["--no-cache"], ["-j", "2", "--cache", str(tmp_path)], ["--cache", str(tmp_path), "-q"])
+        }
+        assert len(printed) == 1
+
+
+def test_one_failing_combination_is_reported_and_exits_with_1(capfd: pytest.CaptureFixture[str]) -> None:
+    """Its row says failed and why; the others have their numbers."""
+    code, out, _ = run(capfd, *awkward("fine", "fail"))
+    assert code == 1
+    assert "ZeroDivisionError: nothing to divide by" in " ".join(out.split())
+    assert re.search(r"fine .* ± ", out)
+    code, out, err = run(capfd, *awkward("fine", "fail"), "--format", "csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [row["status"] for row in rows] == ["done"] * 9 + ["failed"] * 9
+    assert {row["reason"] for row in rows[9:]} == {"ZeroDivisionError: nothing to divide by"}
+    assert (code, err) == (1, "")
+
+
+def test_tracebacks_of_failed_runs_on_request(capfd: pytest.CaptureFixture[str]) -> None:
+    """-vv, on stderr."""
+    code, _, err = run(capfd, "-vv", *awkward("fail"))
+    assert code == 1
+    assert err.count("Traceback") == 9
+    assert "awkward.py" in err
+
+
+def test_stdout_is_for_results(capfd: pytest.CaptureFixture[str]) -> None:
+    """What an adapter, or a program it starts, prints goes to stderr, from all processes."""
+    for jobs in ("1", "2"):
+        code, out, err = run(capfd, *awkward("print"), "--format", "csv", "-j", jobs)
+        assert code == 0
+        assert out.startswith("dataset,")
+        assert "printed" not in out
+        assert err.count("printed to stdout") == err.count("printed by a program") == 3
+
+
+def test_warnings_are_counted_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    """Once each, with the number of runs."""
+    code, out, err = run(capfd, *awkward("warn"))
+    assert code == 0
+    assert err == "anchor-align: warning: anchors are few (9 runs)\n"
+    assert "anchors are few" not in out
+
+
+@pytest.fixture
+def own_data(tmp_path: Path) -> Path:
+    """A user's file without labels and with a name that is markup."""
+    data = make_simulated(1)
+    path = tmp_path / "<script> [bold].npz"
+    np.savez(path, a=data.views[0], b=np.hstack([data.views[1], data.views[1]]))
+    return path
+
+
+def test_data_without_labels(own_data: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """The number of clusters is asked for; then samples are clustered, not scored, and the clusters can be had."""
+    code, out, err = run(capfd, "compare", "lmvsc", "--data", str(own_data), "--no-cache")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "--clusters" in err
+    words = ["compare", "lmvsc", "--data", str(own_data), "--clusters", "4", "--repeats", "2", "--no-cache"]
+    code, out, err = run(capfd, *words, "--output", str(tmp_path / "out"))
+    assert code == 0
+    assert "not scored" in out
+    assert "labels" in err
+    (clusters,) = (tmp_path / "out").glob("*-clusters.csv")
+    table = list(csv.reader(clusters.read_text().splitlines()))
+    assert len(table) == 201
+    assert len(table[0]) == 1 + 2 * 3
+    assert len({row[1] for row in table[1:]}) == 4
+
+
+def test_notes_say_what_was_worked_out(own_data: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """On stderr, one line each with the data's name; -q leaves them out."""
+    words = ["compare", "lmvsc", "--data", str(own_data), "--clusters", "4", "--repeats", "1", "--no-cache"]
+    _, _, err = run(capfd, *words)
+    assert err
+    assert all(line.startswith("anchor-align: <script> [bold]: ") for line in err.splitlines())
+    assert run(capfd, *words, "-q")[2] == ""
+
+
+def test_output_folder_has_everything(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Numbers, tables, clusters, figures in three forms; the report is one file; nothing half-written is left."""
+    folder, page = tmp_path / "a" / "b", tmp_path / "report.html"
+    words = ["compare", "lmvsc", "--anchors", "k", *SMALL, "--output", str(folder), "--html", str(page)]
+    code, out, _ = run(capfd, *words)
+    assert code == 0
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"results.json", "records.csv", "summary.md", "summary.tex", "simulated-clusters.csv", "figures"}
+    figures = {path.suffix for path in (folder / "figures").iterdir()}
+    assert figures == {".png", ".svg", ".pdf"}
+    assert " ".join(out.split("\n\n")[0].split()) in page.read_text()
+    assert not list(tmp_path.rglob("*.part"))
+    # The same study gives the same files, but for times.
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    run(capfd, *words)
+    same = [path.name for path, content in before.items() if path.read_bytes() == content]
+    assert set(before) - {folder / "results.json"} <= {path for path in before if path.name in same}
+
+
+def test_command_of_the_result_gives_the_result(capfd: pytest.CaptureFixture[str]) -> None:
+    """What JSON says is the command, typed again, gives the same."""
+    words = ["compare", "fmvacc", "lmvsc", *SMALL, "--anchors", "k,6", "--lam", "0", "inf", "--seed", "5"]
+    words += ["--set", "fmvacc.beta=1,10", "scale=none", "--reference", "1", "--score", "nmi", "--footing", "both"]
+    shown = json.loads(run(capfd, *words, "--format", "json")[1])
+    command = shlex.split(shown["study"]["command"])
+    assert command[:2] == ["anchor-align", "compare"]
+    again = json.loads(run(capfd, *command[1:], "--no-cache", "--format", "json")[1])
+    for result in (shown, again):
+        for record in result["records"]:
+            del record["seconds"]
+    assert again == shown
+
+
+def test_best_of_grid_is_told_apart(capfd: pytest.CaptureFixture[str]) -> None:
+    """It says that labels chose, from how many settings, and that this is optimistic."""
+    words = ["compare", "fmvacc", *SMALL, "--anchors", "k", "2k", "--set", "beta=1,100", "--lam", "0.1", "1"]
+    _, out, _ = run(capfd, *words, "--footing", "best")
+    assert "chosen by" in out
+    assert "optimistic" in out
+    assert "nothing chosen by" not in out
+    _, out, _ = run(capfd, *words, "--format", "json", "--footing", "both")
+    rows = json.loads(out)["summary"]
+    assert [row["footing"] for row in rows] == ["fixed"] * 8 + ["best"]
+
+
+def test_sweep_shows_lam_against_anchors(capfd: pytest.CaptureFixture[str]) -> None:
+    """One line for each number of anchors, one column for each lam."""
+    code, out, _ = run(capfd, "sweep", "lmvsc", *SMALL, "--anchors", "k", "2k", "--lam", "0", "0.1", "inf")
+    assert code == 0
+    heading = next(line for line in out.splitlines() if line.startswith("anchors"))
+    assert heading.split() == ["anchors", "unaligned", "lam", "0", "lam", "0.1", "lam", "inf", "concat"]
+    assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["lmvcs"], "Unknown adapter 'lmvcs'; known: .* Did you mean 'lmvsc'?"),
+        (["lmvsc", "--data", "nowhere.mat"], "nowhere.mat"),
+        (["lmvsc", "--data", "digts"], "digts.*digits"),
+        (["lmvsc", "--data", "simulated", "--clusters", "500"], "500 clusters were asked for, but there are 200"),
+        (["lmvsc", "--data", "simulated", "simulated"], "Data 'simulated' is given 2 times"),
+        (["lmvsc", "--html", "nowhere/report.html"], "Cannot write nowhere/report.html: No such file or directory"),
+        (["lmvsc", "--output", "/dev/null"], "Cannot write /dev/null"),
+        (["lmvsc", "--set", "beta=1"], "Unknown setting of lmvsc 'beta'"),
+        (["lmvsc", "--reference", "7", "--data", "simulated"], "reference 7 is out of range"),
+        (["lmvsc", "--reference", "first"], "Unknown reference 'first'"),
+        (["lmvsc", "--anchors", "many"], "n_anchors must be a whole number"),
+        (["lmvsc", "--plugin", "nowhere.py"], "Plug-in file 'nowhere.py' cannot be read"),
+        (["lmvsc", "--cache", "/dev/null"], "Cannot write /dev/null"),
+    ],
+)
+def test_refused_in_one_line(
+    words: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """On stderr, with exit code 2, before anything is computed; no file appears."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ANCHOR_ALIGN_CACHE", str(tmp_path / "cache"))
+    code, out, err = run(capfd, "compare", *words)
+    assert (code, out) == (2, "")
+    assert re.match(f"anchor-align: .*{message}", err)
+    assert err.count("\n") == 1
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_pictures_need_an_extra(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """Said before anything runs."""
+
+    def absent() -> None:
+        raise missing_extra("Figures", "matplotlib", "report")
+
+    monkeypatch.setattr("anchor_align.report.check_figures", absent)
+    code, out, err = run(capfd, "compare", "lmvsc", *SMALL, "--html", "x.html")
+    assert (code, out) == (2, "")
+    assert err == 'anchor-align: Figures need matplotlib, which is not installed: pip install "anchor-align[report]".\n'
+
+
+def test_a_full_disk_keeps_the_result_and_leaves_no_half_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The result is printed; the report is the old one, or absent; one line and exit code 1."""
+    page = tmp_path / "report.html"
+    page.write_text("old")
+
+    def full(old: object, new: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("anchor_align._files.os.replace", full)
+    code, out, err = run(capfd, "compare", "lmvsc", "--anchors", "k", *SMALL, "--html", str(page))
+    assert code == 1
+    assert out.startswith("On simulated")
+    assert err == f"anchor-align: Cannot write {page}: No space left on device.\n"
+    assert page.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+def test_a_full_disk_behind_stdout() -> None:
+    """One line and exit code 1."""
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*SCRIPT, "compare", "lmvsc", *SMALL], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == "anchor-align: Cannot write the result: No space left on device.\n"
+
+
+def test_a_reader_that_leaves_early() -> None:
+    """As in `anchor-align compare ... | head -1`: no traceback."""
+    words = shlex.join([*SCRIPT, "compare", "lmvsc", *SMALL, "--format", "csv"])
+    done = subprocess.run(["bash", "-c", f"{words} | true"], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+
+
+def test_a_cache_that_cannot_be_used_is_done_without(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Unless it was asked for: a warning, and the result all the same."""
+    monkeypatch.setenv("ANCHOR_ALIGN_CACHE", "/dev/null/cache")
+    code, out, err = run(capfd, "compare", "lmvsc", "--data", "simulated", "--repeats", "1")
+    assert code == 0
+    assert out
+    assert err.startswith("anchor-align: warning: finished runs are not kept. Cannot write /dev/null/cache")
+    assert err.count("\n") == 1
+
+
+def on_terminal(words: list[str], **environment: str) -> str:
+    """What a terminal shows on stderr; stdout is no terminal."""
+    leader, follower = pty.openpty()
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "100", **environment}
+    with subprocess.Popen([*SCRIPT, *words], stdout=subprocess.DEVNULL, stderr=follower, env=env) as process:
+        os.close(follower)
+        shown = b""
+        while True:
+            try:
+                part = os.read(leader, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+    os.close(leader)
+    assert process.returncode == 0
+    return shown.decode()
+
+
+def test_progress_on_a_terminal() -> None:
+    """What runs, how many are done, elapsed and remaining; colours unless NO_COLOR is set; nothing with -q."""
+    words = [*awkward("fine"), "--set", "seconds=0.3"]
+    plain = on_terminal(words, NO_COLOR="1")
+    assert "of 9 runs" in plain
+    assert "0:00:0" in plain
+    assert "remaining" in plain
+    assert "simulated awkward, 8 anchors, repeat 1" in plain
+    assert not re.search("\x1b\\[[0-9;]*3[0-9]", plain)
+    assert re.search("\x1b\\[[0-9;]*3[0-9]", on_terminal(words))
+    assert on_terminal([*words, "-q"]) == ""
+
+
+def test_characters_that_stdout_does_not_know() -> None:
+    """Tables fall back to ASCII; the formats for programs are UTF-8."""
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    for form, text in (("table", "+-"), ("md", "\u00b1")):
+        done = subprocess.run(
+            [*SCRIPT, "compare", "lmvsc", *SMALL, "--format", form], env=environment, capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert text in done.stdout.decode("utf-8")
