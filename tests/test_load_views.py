@@ -250,6 +250,15 @@ def test_labels_under_a_name_that_says_nothing(tmp_path: Path) -> None:
     assert_views(load(tmp_path, X=cell([A, B]), train=Y), A, B, codes=None)
 
 
+def test_lists_of_clusters_are_no_labels(tmp_path: Path) -> None:
+    """What labels are called at times is taken if it fits, and passed over if it does not."""
+    assert_views(load(tmp_path, X1=A, X2=B, classes=cell(["one", "two", "three"]), n_class=3.0), A, B, codes=None)
+    assert_views(load(tmp_path, X1=A, X2=B, category=Y, class_names=cell(["one", "two", "three"])), A, B)
+    data = load(tmp_path, X1=A, X2=B, category=cell([f"c{y}" for y in Y], (12, 1)), classes=np.arange(3), y="about")
+    assert_views(data, A, B)
+    assert "Labels are 'category'." in data.notes
+
+
 def test_keys_are_taken_as_told(tmp_path: Path) -> None:
     """Whatever else the file suggests; case matters only where it must."""
     variables = {"X": cell([A, B]), "other": cell([C, A]), "y": Y, "rough": Y > 2, "x": C}

@@ -9,16 +9,29 @@ from ..errors import InputError
 from ._entries import Entry
 from ._labels import NumberedLabels, could_be_labels, read_labels
 from ._orientation import sides
-from ._roles import _ASIDE, Views
+from ._roles import ASIDE, Views
 
 LABEL_NAMES = (
     *("labels", "label", "y", "gt", "gnd", "truth", "truelabel", "truelabels", "groundtruth", "ground", "gtlabel"),
-    *("gtlabels", "gndtruth", "gnds", "ytrue", "truey", "truelab", "labeltrue", "labelstrue", "truth1", "target"),
-    *("targets", "class", "classes", "classlabel", "classlabels", "classid", "lab", "labs", "lbl", "lbls", "category"),
-    *("cluster", "clusters", "clusterlabels", "ids", "trueclass", "trueclusters", "cids", "s", "c", "t", "l", "tag"),
+    *("gtlabels", "gndtruth", "gnds", "ytrue", "truey", "truelab", "labeltrue", "labelstrue", "target", "targets"),
+    *("classlabel", "classlabels", "clusterlabels", "lab", "labs", "lbl", "lbls", "trueclass", "trueclusters"),
 )
-# Names that are labels only if they look like it.
-_PARTS = ("label", "truth", "gnd", "class")
+# Names that labels have at times, and lists of clusters and much else as well: taken if they fit the views.
+WEAK_NAMES = (
+    "class",
+    "classes",
+    "classid",
+    "category",
+    "categories",
+    "cluster",
+    "clusters",
+    "cids",
+    "s",
+    "c",
+    "t",
+    "l",
+)
+_PARTS = ("label", "truth", "gnd", "class", "categor")
 
 
 @dataclass(frozen=True)
@@ -60,24 +73,20 @@ def choose_labels(
 def _named_labels(entries: Sequence[Entry]) -> tuple[list[tuple[NumberedLabels, Entry]], list[str]]:
     """Labels of all entries with a label's name, and why others with such a name are none."""
     ranked = sorted((e for e in entries if e.short in LABEL_NAMES), key=lambda e: LABEL_NAMES.index(e.short))
-    alike = [e for e in entries if e not in ranked and any(part in e.short for part in _PARTS)]
+    found: list[tuple[NumberedLabels, Entry]] = []
     refused: list[str] = []
-    for group in (ranked, alike):
-        found: list[tuple[NumberedLabels, Entry]] = []
-        for entry in group:
-            if entry.kind == "other" and entry.what.startswith("an array of Python"):
-                raise InputError(f"Labels {entry.key!r} are {entry.what}.")
-            if not could_be_labels(entry):
-                continue
-            try:
-                found.append((read_labels(entry), entry))
-            except InputError as error:
-                if "NaN" in str(error) or "differ" in str(error):
-                    raise
-                refused.append(str(error))
-        if found:
-            return found, refused
-    return [], refused
+    for entry in ranked:
+        if entry.kind == "other" and entry.what.startswith("an array of Python"):
+            raise InputError(f"Labels {entry.key!r} are {entry.what}.")
+        if not could_be_labels(entry):
+            continue
+        try:
+            found.append((read_labels(entry), entry))
+        except InputError as error:
+            if "NaN" in str(error) or "differ" in str(error):
+                raise
+            refused.append(str(error))
+    return found, refused
 
 
 def _settled(
@@ -92,32 +101,40 @@ def _settled(
             f"{path}: labels and views do not have the same number of samples: labels {counts}; view {shapes}; "
             "views= and labels= say what to take, labels=False takes no labels."
         )
+    others = [] if fitting else _fitting([e for e in entries if e not in views.entries], views)
+    fitting = fitting or [labels for labels, entry in others if _is_weak(entry)]
     if not fitting:
-        guess = _only_vector(entries, views)
-        if guess is None:
+        guesses = [labels for labels, _ in others if 2 <= labels.n_clusters <= labels.n_samples / 2]
+        if len(guesses) != 1:
             return Choice(None, [*refused, "There are no labels: the data can be clustered, but not scored."])
-        return Choice(guess, [f"Labels are {guess.key!r}, a guess: the only values that come one for each sample."])
-    first, *others = fitting
+        note = f"Labels are {guesses[0].key!r}, a guess: the only values that come one for each sample."
+        return Choice(guesses[0], [*refused, note])
+    first = fitting[0]
     notes = [f"Labels are {first.key!r}."] + ([first.note] if first.note else [])
-    for other in others:
+    for other in fitting[1:]:
         if not first.same(other):
             raise InputError(f"{path}: labels {first.key!r} and {other.key!r} differ; labels= says which to take.")
         notes.append(f"{other.key!r} holds the same labels.")
     return Choice(first, notes)
 
 
-def _only_vector(entries: Sequence[Entry], views: Views) -> NumberedLabels | None:
-    """Labels under a name that says nothing: the only vector of few whole numbers or words, one for each sample."""
+def _is_weak(entry: Entry) -> bool:
+    return entry.short in WEAK_NAMES or any(part in entry.short for part in _PARTS)
+
+
+def _fitting(entries: Sequence[Entry], views: Views) -> list[tuple[NumberedLabels, Entry]]:
+    """Labels under other names: whole numbers or words that come one for each sample."""
     found = []
     shared = set.intersection(*({*sides(view)} for view in views.entries))
     for entry in entries:
-        fits = (entry.is_vector and max(entry.shape) in shared) or (entry.kind == "text" and len(entry.shape) > 0)
-        if not fits or entry in views.entries or _ASIDE.search(entry.short):
+        is_list = entry.is_vector or entry.kind == "text" or (entry.kind == "cell" and max(entry.shape, default=0) > 1)
+        is_list = is_list or (_is_weak(entry) and entry.kind == "cell")
+        if not is_list or (ASIDE.search(entry.short) and not _is_weak(entry)) or not could_be_labels(entry):
             continue
         try:
             labels = read_labels(entry)
         except InputError:
             continue
-        if labels.n_samples in shared and 2 <= labels.n_clusters <= labels.n_samples / 2:
-            found.append(labels)
-    return found[0] if len(found) == 1 else None
+        if labels.n_samples in shared:
+            found.append((labels, entry))
+    return found

@@ -136,4 +136,4 @@ def could_be_labels(entry: Entry) -> bool:
             return could_be_labels(inner)
         members = [unwrapped(member) for member in inner.members()]
         return bool(members) and all(m.kind == "text" or m.is_vector or m.shape == (1, 1) for m in members)
-    return entry.is_vector or (entry.is_matrix and math.prod(entry.shape) <= _LARGEST_INDICATOR)
+    return entry.is_vector or (entry.is_matrix and 1 < math.prod(entry.shape) <= _LARGEST_INDICATOR)

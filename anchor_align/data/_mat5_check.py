@@ -6,6 +6,7 @@ process. Only the tags are looked at here, not the values. What is compressed is
 
 from __future__ import annotations
 
+import math
 import mmap
 import struct
 from pathlib import Path
@@ -15,7 +16,7 @@ _MATRIX, _COMPRESSED = 14, 15
 _VALUES = frozenset((1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18))
 _DEEPEST = 64
 # Classes of matrices: characters and all numbers have one element of values, sparse matrices three.
-_SPARSE, _DENSE = 5, frozenset((4, *range(6, 16)))
+_CELL, _STRUCTS, _SPARSE, _DENSE = 1, (2, 3), 5, frozenset((4, *range(6, 16)))
 
 
 def check_mat5(path: Path) -> None:
@@ -44,36 +45,60 @@ def _check_elements(content: mmap.mmap, at: int, end: int, order: str, depth: in
         raise ValueError("a variable is cut short")
     if depth > _DEEPEST:
         raise ValueError("cells are nested too deep")
-    start, n_values = at, 0
+    # Where the values of an element begin, and how many bytes they are.
+    values: list[tuple[int, int]] = []
+    n_matrices = 0
     while at + 8 <= end:
         kind, size = struct.unpack_from(f"{order}II", content, at)
+        start = at + 8
         if kind >> 16:
             # Up to four bytes share the tag with their type and number.
-            kind, size, following = kind & 0xFFFF, kind >> 16, at + 8
+            kind, size, start = kind & 0xFFFF, kind >> 16, at + 4
             if size > 4:
                 raise ValueError("an element is longer than its tag allows")
-        else:
-            # Values are padded to eight bytes.
-            following = at + 8 + size + -size % 8
-            if at + 8 + size > end:
-                raise ValueError("an element is longer than what it is in")
+        if start + size > end:
+            raise ValueError("an element is longer than what it is in")
         if kind == _MATRIX:
-            _check_elements(content, at + 8, at + 8 + size, order, depth + 1)
+            _check_elements(content, start, start + size, order, depth + 1)
+            n_matrices += 1
         elif kind in _VALUES:
-            n_values += 1
+            values.append((start, size))
         else:
             raise ValueError(f"an element of unknown type {kind}")
-        at = following
-    if start < end and n_values < _least_values(content, start, order):
+        # Values are padded to eight bytes.
+        at = at + 8 if start == at + 4 else start + size + -size % 8
+    # An empty member of a cell has no elements at all.
+    if values or n_matrices:
+        _check_parts(content, values, n_matrices, order)
+
+
+def _check_parts(content: mmap.mmap, values: list[tuple[int, int]], n_matrices: int, order: str) -> None:
+    """Check that a matrix has what its class needs: flags, sizes and a name come first, always."""
+    if len(values) < 3 or values[0][1] != 8:
         raise ValueError("a matrix lacks a part")
+    (flags,) = struct.unpack_from(f"{order}I", content, values[0][0])
+    kind, is_complex = flags & 0xFF, bool(flags & 0x0800)
+    least = 6 + is_complex if kind == _SPARSE else 4 + is_complex if kind in _DENSE else 3
+    if len(values) < least:
+        raise ValueError("a matrix lacks a part")
+    if kind == _CELL and n_matrices != _count(content, values[1], order):
+        raise ValueError("a cell does not have as many members as it says")
+    if kind in _STRUCTS:
+        # An object names its class before its fields.
+        place = 3 + _STRUCTS.index(kind)
+        lengths = _numbers(content, values[place], order) if len(values) > place + 1 else ()
+        if len(lengths) != 1 or lengths[0] < 1:
+            raise ValueError("a struct without names of its fields")
+        n_fields = values[place + 1][1] // lengths[0]
+        if n_matrices != n_fields * _count(content, values[1], order):
+            raise ValueError("a struct does not have as many fields as it says")
 
 
-def _least_values(content: mmap.mmap, at: int, order: str) -> int:
-    """How many elements a matrix has at least: flags, sizes and name, then what its class needs."""
-    kind, size, flags = struct.unpack_from(f"{order}III", content, at)
-    if (kind, size) != (6, 8):
-        raise ValueError("a matrix without flags")
-    is_complex = bool(flags & 0x0800)
-    if flags & 0xFF == _SPARSE:
-        return 6 + is_complex
-    return 4 + is_complex if flags & 0xFF in _DENSE else 3
+def _numbers(content: mmap.mmap, element: tuple[int, int], order: str) -> tuple[int, ...]:
+    start, size = element
+    return struct.unpack_from(f"{order}{size // 4}i", content, start)
+
+
+def _count(content: mmap.mmap, element: tuple[int, int], order: str) -> int:
+    """Number of members by the sizes."""
+    return math.prod(_numbers(content, element, order))

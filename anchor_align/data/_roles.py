@@ -19,7 +19,7 @@ VIEW_NAMES = (
 )
 GRAPH_NAMES = ("z", "zs", "graphs", "graph", "anchorgraphs", "anchorgraph", "zv", "zcell", "views", "view", "x", "data")
 # Matrices with one row for each sample that describe how data were used, not the samples.
-_ASIDE = re.compile(r"idx|index|indic|fold|split|perm|train|test|mask|weight|missing|paired|order")
+ASIDE = re.compile(r"idx|index|indic|fold|split|perm|train|test|mask|weight|missing|paired|order")
 
 
 @dataclass(frozen=True)
@@ -184,7 +184,7 @@ def _without_asides(candidates: Sequence[Entry]) -> list[Entry]:
     stems = {_stem(entry) for entry in candidates if sides(entry)[0] != sides(entry)[1]}
     # A square matrix that is numbered like others, X3 beside X1 and X2, is one of them.
     kept = [entry for entry in candidates if _stem(entry) in stems] or list(candidates)
-    return [entry for entry in kept if not _ASIDE.search(entry.short)] or kept
+    return [entry for entry in kept if not ASIDE.search(entry.short)] or kept
 
 
 def _of_one_parent(candidates: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
