@@ -42,7 +42,9 @@ class RandomSamples(Adapter):
         return [self._graph(X, A) for X, A in zip(views, learned.anchors or (), strict=True)]
 
     def _graph(self, X: np.ndarray, A: np.ndarray) -> np.ndarray:
-        Z = np.exp(-pairwise_distances(X, A, metric="sqeuclidean") / self.width**2)
+        squares = pairwise_distances(X, A, metric="sqeuclidean")
+        unit = pairwise_distances(A, metric="sqeuclidean").mean() or 1.0  # any scale of the data will do
+        Z = np.exp((squares.min(axis=1, keepdims=True) - squares) / (self.width**2 * unit))
         return np.asarray(Z / Z.sum(axis=1, keepdims=True))
 
 
