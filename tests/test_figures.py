@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import study_results
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.text import Text
@@ -31,6 +32,7 @@ from anchor_align.report import (
 )
 from anchor_align.report._graph_figure import IMAGE_ROWS, _bands, _panels
 from anchor_align.report._sensitivity_figure import spread_apart
+from anchor_align.report._style import THEMES
 from anchor_align.study import Setting, Showcase, StudyResult
 
 
@@ -114,6 +116,25 @@ def test_binned_rows_are_means_of_all_samples() -> None:
     samples = np.repeat(bands.sizes / bands.rows, bands.rows)
     # Rows of a cluster may differ by one sample.
     np.testing.assert_allclose(np.sort(samples @ panel.image), np.sort(clusterer.fused_graph_.sum(axis=0)), rtol=1e-2)
+
+
+def test_weights_of_views_count() -> None:
+    """Both graphs are fused with the weights of the fit."""
+    rng = np.random.default_rng(0)
+    graphs = [rng.dirichlet(np.ones(5), 30) for _ in range(2)]
+    clusterer = with_graphs(graphs)
+    clusterer.weights_ = np.array([0.9, 0.1])
+    image = _panels(clusterer, _bands(np.zeros(30, dtype=int)))["unaligned"].image
+    np.testing.assert_allclose(np.sort(image, axis=1), np.sort(0.9 * graphs[0] + 0.1 * graphs[1], axis=1))
+
+
+def test_dark_figures_are_dark_all_over() -> None:
+    """Marks that are made when the figure is saved have the theme's colours too."""
+    figure = plot_objective(fitted(), theme="dark")
+    drawn(figure)
+    labels = [label for axes in figure.axes for label in (*axes.get_xticklabels(), *axes.get_yticklabels())]
+    assert {label.get_color() for label in labels} == {THEMES["dark"].muted}
+    assert figure.get_facecolor() == to_rgba(THEMES["dark"].background)
 
 
 def test_labels_of_other_samples_are_refused() -> None:
