@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -41,3 +45,22 @@ def test_size_can_be_chosen() -> None:
     assert make_simulated(n_per_cluster=3).views[0].shape == (12, 2)
     with pytest.raises(InputError, match="n_per_cluster must be a whole number >= 1, got 0"):
         make_simulated(n_per_cluster=0)
+
+
+def test_example_with_data_of_your_own(tmp_path: Path) -> None:
+    """Runs on the digits and on a file, whose notes it prints."""
+    example = Path(__file__).resolve().parents[1] / "examples" / "own_data.py"
+    data = make_simulated(0)
+    np.savez(tmp_path / "mine.npz", one=data.views[0], two=np.vstack([data.views[1].T] * 2))
+
+    def run(*argv: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, str(example), *argv], capture_output=True, text=True, cwd=tmp_path)
+
+    digits = run()
+    assert digits.returncode == 0, digits.stderr
+    assert "strokes: 1797 samples x 77 features" in digits.stdout
+    mine = run("mine.npz", "--clusters", "4")
+    assert mine.returncode == 0, mine.stderr
+    assert "Views are 'one', 'two'." in mine.stdout
+    assert "aligned: clusters of 5" in mine.stdout
+    assert run("mine.npz").returncode == 2

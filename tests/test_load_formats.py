@@ -5,6 +5,8 @@ from __future__ import annotations
 import builtins
 import os
 import pickle
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from anchor_align._types import is_sparse
 
 RNG = np.random.default_rng(1)
 A, B = RNG.random((12, 5)), RNG.integers(0, 9, size=(12, 7)).astype(np.uint8)
-S: Any = sp.random_array((12, 20), density=0.3, rng=RNG, format="csr")
+S: Any = sp.csr_array(RNG.random((12, 20)) * (RNG.random((12, 20)) < 0.3))
 Y = np.repeat([3, 1, 7], 4)
 CODES = np.repeat([1, 0, 2], 4)
 
@@ -388,3 +390,38 @@ def test_options_on_bundled_sets() -> None:
     for options in ({"orient": "columns"}, {"labels": "y"}, {"views": "best"}):
         with pytest.raises(InputError):
             load_views("breast-cancer", **options)
+
+
+DAMAGE = """
+import sys
+from pathlib import Path
+from anchor_align import AnchorAlignError, load_views
+
+place, content = Path(sys.argv[1]), Path(sys.argv[1]).read_bytes()
+loaded = refused = 0
+for at in range(128, len(content)):
+    for value in {content[at] ^ 1, content[at] ^ 8} - {content[at]}:
+        place.write_bytes(content[:at] + bytes([value]) + content[at + 1 :])
+        try:
+            load_views(place)
+            loaded += 1
+        except AnchorAlignError:
+            refused += 1
+print(loaded, refused)
+"""
+
+
+@pytest.mark.parametrize("layout", ["cell", "struct", "words"])
+def test_damaged_mat_ends_no_process(tmp_path: Path, layout: str) -> None:
+    """Every byte of a MATLAB file changed in turn gives data or one of our errors, in a process that lives on."""
+    X, sparse, y = A[:6, :3], sp.csc_array(A[:6, :2]), [1, 1, 1, 2, 2, 2]
+    variables = {
+        "cell": {"X": cell([X, sparse]), "y": y},
+        "struct": {"data": {"X1": X, "X2": sparse}, "y": y},
+        "words": {"X1": X, "y": cell(["a", "b", "c", "a", "b", "c"], (6, 1))},
+    }[layout]
+    savemat(tmp_path / "a.mat", variables)
+    run = subprocess.run([sys.executable, "-c", DAMAGE, str(tmp_path / "a.mat")], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr[-2000:]
+    loaded, refused = map(int, run.stdout.split())
+    assert min(loaded, refused) > 100

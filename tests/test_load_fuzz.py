@@ -169,7 +169,8 @@ def assert_open(saved: Saved, message: str) -> None:
 @given(saved_data(), seeds)
 def test_damage_is_one_of_our_errors(saved: Saved, seed: int) -> None:
     """Bytes changed or cut off anywhere give data or one of our errors, never a crash or another exception."""
-    if saved.form == "folder":
+    if saved.form in ("folder", "mat5"):
+        # What is not compressed could end the process: a test of its own damages it in another one.
         return
     rng = np.random.default_rng(seed)
     with tempfile.TemporaryDirectory() as folder:

@@ -50,7 +50,9 @@ def test_loading_takes_at_most_twice_the_arrays(tmp_path: Path) -> None:
         np.tile(rng.random((200, 512)), (N_SAMPLES // 200, 1)),
         np.tile(rng.random((200, 400)), (N_SAMPLES // 200, 1)),
     ]
-    sparse: list[Any] = [sp.random_array((N_SAMPLES, d), density=0.1, rng=rng, format="csc") for d in (2500, 3000)]
+    sparse: list[Any] = [
+        sp.csc_array(rng.random((N_SAMPLES, d), dtype=np.float32) < 0.1).astype(np.float64) for d in (2500, 3000)
+    ]
     y = np.arange(N_SAMPLES) % 5
     parts: dict[str, Any] = {"labels": y}
     for i, X in enumerate(map(sp.csr_array, sparse)):

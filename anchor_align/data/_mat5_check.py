@@ -76,12 +76,15 @@ def _check_parts(content: mmap.mmap, values: list[tuple[int, int]], n_matrices: 
     """Check that a matrix has what its class needs: flags, sizes and a name come first, always."""
     if len(values) < 3 or values[0][1] != 8:
         raise ValueError("a matrix lacks a part")
+    sizes = _numbers(content, values[1], order)
+    if len(sizes) < 2 or len(sizes) * 4 != values[1][1] or min(sizes) < 0:
+        raise ValueError("a matrix of impossible size")
     (flags,) = struct.unpack_from(f"{order}I", content, values[0][0])
     kind, is_complex = flags & 0xFF, bool(flags & 0x0800)
     least = 6 + is_complex if kind == _SPARSE else 4 + is_complex if kind in _DENSE else 3
     if len(values) < least:
         raise ValueError("a matrix lacks a part")
-    if kind == _CELL and n_matrices != _count(content, values[1], order):
+    if kind == _CELL and n_matrices != math.prod(sizes):
         raise ValueError("a cell does not have as many members as it says")
     if kind in _STRUCTS:
         # An object names its class before its fields.
@@ -90,15 +93,10 @@ def _check_parts(content: mmap.mmap, values: list[tuple[int, int]], n_matrices: 
         if len(lengths) != 1 or lengths[0] < 1:
             raise ValueError("a struct without names of its fields")
         n_fields = values[place + 1][1] // lengths[0]
-        if n_matrices != n_fields * _count(content, values[1], order):
+        if n_matrices != n_fields * math.prod(sizes):
             raise ValueError("a struct does not have as many fields as it says")
 
 
 def _numbers(content: mmap.mmap, element: tuple[int, int], order: str) -> tuple[int, ...]:
     start, size = element
     return struct.unpack_from(f"{order}{size // 4}i", content, start)
-
-
-def _count(content: mmap.mmap, element: tuple[int, int], order: str) -> int:
-    """Number of members by the sizes."""
-    return math.prod(_numbers(content, element, order))

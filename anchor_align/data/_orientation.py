@@ -77,7 +77,13 @@ def _mixed(views: Sequence[Entry], n_labels: int | None, path: object) -> Orient
     shared = set.intersection(*({*sides(view)} for view in views))
     if n_labels is not None:
         shared &= {n_labels}
-    if len(shared) != 1:
+    if len(shared) > 1:
+        one, other = sorted(shared)
+        raise InputError(
+            f"{path}: cannot tell whether there are {one} or {other} samples, because all views have a side of either "
+            "size; save them with samples as rows in all views."
+        )
+    if not shared:
         sizes = ", ".join(f"{view.key!r} is {view.size}" for view in views)
         labels = "" if n_labels is None else f" and there are {n_labels} labels"
         raise InputError(
