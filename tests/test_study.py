@@ -145,7 +145,7 @@ def test_data_without_labels_are_clustered_but_not_scored() -> None:
         compare("lmvsc", {"mine": data})
     result = compare("lmvsc", {"mine": DataSpec("x", data=data, n_clusters=4)}, repeats=1)
     assert all(record.scores is None and record.status == "done" for record in result.records)
-    assert all(len(np.unique(record.labels)) == 4 for record in result.records)
+    assert all(len(np.unique(np.asarray(record.labels))) == 4 for record in result.records)
     assert not result.summaries[0].differences
     assert not result.data[0].has_labels
 

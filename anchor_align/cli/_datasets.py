@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ._options import EXIT_OK
+from ._options import EXIT_OK, add_data_options
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -23,16 +23,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog="example: anchor-align datasets mydata.mat --views X --labels gt",
     )
     parser.add_argument("data", nargs="*", metavar="DATA", help="a .mat or .npz file, a folder, or a name")
-    parser.add_argument("--views", nargs="+", metavar="KEY", help="variables that hold the views")
-    labels = parser.add_mutually_exclusive_group()
-    labels.add_argument("--labels", metavar="KEY", help="variable that holds the labels")
-    labels.add_argument("--no-labels", action="store_true", help="read no labels")
-    parser.add_argument(
-        "--orient",
-        choices=["auto", "rows", "columns"],
-        default="auto",
-        help="whether samples are rows or columns of the file's matrices [auto]",
-    )
+    add_data_options(parser)
     parser.add_argument("--format", choices=["table", "json"], default="table", help="form of the output [table]")
     parser.set_defaults(run=run)
 
@@ -49,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         data = load_views(
             path,
             views=arguments.views,
-            labels=False if arguments.no_labels else arguments.labels,
+            labels=arguments.labels,
             orient=arguments.orient,
         )
         described.append(_described(path, data))

@@ -15,6 +15,20 @@ def add_plugin_option(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_data_options(parser: argparse._ActionsContainer) -> None:
+    """How files are read: ``--views``, ``--labels``, ``--no-labels`` and ``--orient``."""
+    parser.add_argument("--views", nargs="+", metavar="KEY", help="variables that hold the views [worked out]")
+    labels = parser.add_mutually_exclusive_group()
+    labels.add_argument("--labels", metavar="KEY", help="variable that holds the labels [worked out]")
+    labels.add_argument("--no-labels", action="store_const", const=False, dest="labels", help="read no labels")
+    parser.add_argument(
+        "--orient",
+        choices=["auto", "rows", "columns"],
+        default="auto",
+        help="whether samples are rows or columns [worked out]",
+    )
+
+
 def whole_number(least: int) -> Callable[[str], int]:
     """Type of an option that takes a whole number."""
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._options import add_plugin_option, whole_number
+from ._options import add_data_options, add_plugin_option, whole_number
 
 FORMATS = ("table", "json", "csv", "md", "latex")
 SCORES = ("acc", "nmi", "purity", "fscore", "ari")
@@ -38,11 +38,7 @@ def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> No
         help="files (.mat, .npz), folders of .npy, .csv or .parquet files, or bundled sets, as `anchor-align datasets` "
         f"lists them [{' '.join(defaults.data)}]",
     )
-    data.add_argument("--views", nargs="+", metavar="KEY", help="names of the views in the files [worked out]")
-    data.add_argument("--labels", metavar="KEY", help="name of the labels in the files [worked out]")
-    data.add_argument(
-        "--orient", choices=["auto", "rows", "columns"], default="auto", help="samples are rows or columns [worked out]"
-    )
+    add_data_options(data)
     data.add_argument("--clusters", type=whole_number(1), metavar="K", help="number of clusters [from the labels]")
 
     grid = parser.add_argument_group("settings; where there are several values, all combinations are run")
@@ -148,6 +144,7 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words = ["anchor-align", arguments.command, *arguments.adapters]
     words += ["--data", *(arguments.data or defaults.data)]
     words += ["--views", *arguments.views] if arguments.views else []
+    words += ["--no-labels"] if arguments.labels is False else []
     words += ["--labels", arguments.labels] if arguments.labels else []
     words += ["--orient", arguments.orient] if arguments.orient != "auto" else []
     words += ["--clusters", str(arguments.clusters)] if arguments.clusters else []

@@ -118,6 +118,7 @@ def compare(
     plan = list(cells(grid, specs, infos, registry))
     outcomes = outcomes_of([cell.run for cell in plan], Worker(registry, store, shelf), jobs, files, callback)
     records = tuple(_records(plan, outcomes))
+    shown = tuple(showcases(records, specs, registry, shelf, reference)) if pictures else ()
     return StudyResult(
         kind="compare",
         records=records,
@@ -130,7 +131,7 @@ def compare(
         reference=str(reference),
         command="",
         environment=environment(),
-        showcases=tuple(showcases(records, specs, registry, shelf, reference)) if pictures else (),
+        showcases=shown,
     )
 
 
