@@ -259,6 +259,18 @@ def test_lists_of_clusters_are_no_labels(tmp_path: Path) -> None:
     assert "Labels are 'category'." in data.notes
 
 
+def test_several_labels_for_each_sample(tmp_path: Path) -> None:
+    """Are neither labels nor a view; a matrix of numbers under such a name is a view."""
+    several = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]] * 4)
+    for many in (several, several * 2 - 1, several.astype(bool)):
+        data = load(tmp_path, colour=A, shape=B, Y=many)
+        assert_views(data, A, B, codes=None)
+        assert any("'Y' (a 12 x 3 array) do not give one label" in note for note in data.notes)
+    assert_views(load(tmp_path, X=A, Y=B, labels=Y), A, B)
+    assert_views(load(tmp_path, X=A, Y=B), A, B, codes=None)
+    assert_views(load(tmp_path, X=cell([A, B]), Y=A * 1j), A, B, codes=None)
+
+
 def test_keys_are_taken_as_told(tmp_path: Path) -> None:
     """Whatever else the file suggests; case matters only where it must."""
     variables = {"X": cell([A, B]), "other": cell([C, A]), "y": Y, "rough": Y > 2, "x": C}

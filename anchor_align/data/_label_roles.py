@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from .._types import is_sparse
 from ..errors import InputError
 from ._entries import Entry
 from ._labels import NumberedLabels, could_be_labels, read_labels
@@ -65,7 +66,9 @@ def choose_labels(
     taken = {key.lower() for key in view_keys}
     found, refused = _named_labels([entry for entry in entries if entry.key.lower() not in taken])
     sources = [entry for _, entry in found]
-    left = [entry for entry in entries if entry not in sources]
+    left = [
+        entry for entry in entries if entry not in sources and not (entry.short in LABEL_NAMES and _is_binary(entry))
+    ]
     views = told_views or find_views(left, {candidate.n_samples for candidate, _ in found})
     return _settled([candidate for candidate, _ in found], refused, entries, views, path), views
 
@@ -116,6 +119,21 @@ def _settled(
             raise InputError(f"{path}: labels {first.key!r} and {other.key!r} differ; labels= says which to take.")
         notes.append(f"{other.key!r} holds the same labels.")
     return Choice(first, notes)
+
+
+def _is_binary(entry: Entry) -> bool:
+    """Whether a matrix has two values only: under a label's name, several labels for each sample, not a view."""
+    if not entry.is_matrix or entry.is_vector or not could_be_labels(entry):
+        return False
+    try:
+        values = entry.read()
+    except InputError:
+        return False
+    values = values.data if is_sparse(values) else values
+    # Not by sorting, which takes a copy.
+    two = values.size == 0 or bool(((values == values.min()) | (values == values.max())).all())
+    entry.forget()
+    return two
 
 
 def _is_weak(entry: Entry) -> bool:
