@@ -277,7 +277,7 @@ def test_sensitivity_has_a_line_for_each_number_of_anchors(width: float) -> None
     figure = plot_sensitivity(study_results.sweep(), width=width)
     assert drawn(figure)
     against_lam, against_anchors = figure.axes[:2]
-    assert [label.get_text() for label in against_lam.get_xticklabels()] == ["0", "0.01", "0.1", "1", "10", "∞"]
+    assert [label.get_text() for label in against_lam.get_xticklabels()] == ["0", "0.01", "0.1", "1", "10", "inf"]
     shown = {text.get_text() for text in against_lam.texts}
     assert shown == {"m = 10", "m = 20", "m = 50", "unaligned", "concat"}
     assert {"lam = 0", "lam = ∞"} <= {text.get_text() for text in against_anchors.texts}

@@ -23,8 +23,8 @@ from anchor_align.report._formats import FORMATS, render
 from anchor_align.report._formats_data import FORMULA
 from anchor_align.report._formats_markdown import escape_markdown
 from anchor_align.report._tables import study_table
-from anchor_align.report._tables_cells import encodable
 from anchor_align.report._tables_document import document
+from anchor_align.report._text import encodable
 from anchor_align.study import SCORES, StudyResult
 from anchor_align.study._statistics import summarise
 

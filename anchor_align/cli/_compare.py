@@ -137,7 +137,7 @@ def _tell(result: StudyResult, *, quiet: bool) -> None:
 
 def _print_result(result: StudyResult, form: str) -> None:
     from ..report import answer, render, study_table
-    from ..report._tables_cells import encodable
+    from ..report._text import encodable
     from ._output import print_text, result_console
 
     console = result_console()

@@ -10,7 +10,7 @@ from dataclasses import asdict
 import numpy as np
 
 from ..study import SCORES, ArmSummary, Record, Setting, StudyResult, Summary
-from ._tables_cells import value_text
+from ._text import value_text
 
 # What spreadsheets take for a formula when a cell starts with it.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")

@@ -11,8 +11,9 @@ import unicodedata
 from dataclasses import replace
 
 from ..study import StudyResult
-from ._tables_cells import MINUS, NOTHING, Column, Grid, Row, blanked, visible
+from ._tables_cells import Column, Grid, Row, blanked
 from ._tables_document import document
+from ._text import MINUS, NOTHING, visible
 
 # What fits on a page, in a column, and side by side in the usual size.
 ROWS_ON_A_PAGE, LONGEST_NAME, MANY_COLUMNS = 40, 24, 8

@@ -6,8 +6,9 @@ import re
 import unicodedata
 
 from ..study import StudyResult
-from ._tables_cells import Column, Grid, blanked, visible
+from ._tables_cells import Column, Grid, blanked
 from ._tables_document import document
+from ._text import visible
 
 # Signs that always mean something, and those that do only where they stand: at the edge of a word, before a tag.
 _MARKUP = re.compile(r"[\\`*|\[\]$~]|(?<![^\W_])_|_(?![^\W_])|<(?=[A-Za-z/!?])|&(?=#?\w+;)")

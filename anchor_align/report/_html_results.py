@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..study import ARMS, ArmSummary, StudyResult, Summary
+from ..study import ARMS, ArmSummary, Setting, StudyResult, Summary
 from ._html_parts import cell, escaped, table
 from ._rows import BETTER, FAILED, SAME, UNLABELLED, WORSE, Row, read_rows
+from ._tables_rows import Varying, varying
 from ._text import (
     anchors_text,
     count,
-    number,
-    p_value,
+    interval_text,
+    number_text,
+    p_text,
     params_text,
     percent,
     points,
@@ -34,17 +36,19 @@ def fixed_table(result: StudyResult) -> str:
     rows = read_rows(result)
     if not rows:
         return ""
-    heads, settings = _settings([row.summary for row in rows])
+    settings = [row.summary.setting for row in rows if row.summary.setting is not None]
+    vary = varying(settings)
+    heads, places = _settings(settings, vary)
     uneven = len({row.difference.n for row in rows if row.difference}) > 1
     caption = (
         f"{score_name(result.score)} in %, mean ± standard deviation over {count(result.repeats, 'repeat')}; the best "
         "mean is bold. Difference: aligned minus unaligned in points, paired by repeat, with its 95 % interval. p: "
         "exact signed-rank test, two-sided, not corrected for the number of rows. Fixed settings: nothing was chosen "
-        "by label."
+        f"by label{vary.common}."
     )
     lines = [
-        _start(row.summary) + setting + _numbers(row, result.score, uneven)
-        for row, setting in zip(rows, settings, strict=True)
+        _start(row.summary) + place + _numbers(row, result.score, uneven)
+        for row, place in zip(rows, places, strict=True)
     ]
     made = table(caption, _heads(heads, uneven), lines, "results", label="Results at fixed settings")
     if len(rows) <= MOST_ROWS:
@@ -74,16 +78,16 @@ def _heads(more: Sequence[tuple[str, str]], uneven: bool) -> list[tuple[str, str
     return [("data", ""), ("adapter", ""), *more, *arms, *((name, "number") for name in names), ("verdict", "")]
 
 
-def _settings(rows: Sequence[Summary]) -> tuple[list[tuple[str, str]], list[str]]:
+def _settings(settings: Sequence[Setting], vary: Varying) -> tuple[list[tuple[str, str]], list[str]]:
     """Columns for what differs between the rows' settings, and the cells of every row."""
-    settings = [row.setting for row in rows]
     columns = {
-        ("m", "number"): [anchors_text(each.n_anchors) if each else "" for each in settings],
-        ("lam", "number"): [number(each.lam) if each else "" for each in settings],
-        ("settings", ""): [params_text(each.params) or "defaults" if each else "" for each in settings],
+        ("m", "number"): [anchors_text(each.n_anchors) for each in settings],
+        ("lam", "number"): [number_text(each.lam) for each in settings],
+        ("settings", ""): [params_text(vary.of(each)) for each in settings],
     }
-    shown = {head: texts for head, texts in columns.items() if len(set(texts)) > 1}
-    lines = ["".join(cell(escaped(texts[at]), head[1]) for head, texts in shown.items()) for at in range(len(rows))]
+    # Where lam or settings are the same in all rows, the caption says so.
+    shown = {head: texts for head, texts in columns.items() if head[0] == "m" or len(set(texts)) > 1}
+    lines = ["".join(cell(escaped(texts[at]), head[1]) for head, texts in shown.items()) for at in range(len(settings))]
     return list(shown), lines
 
 
@@ -120,12 +124,8 @@ def _difference(row: Row, uneven: bool) -> str:
     difference = row.difference
     if difference is None:
         return cell(NOTHING, "number") * 3 + cell("0", "number") * uneven
-    interval = p = NOTHING
-    if difference.low is not None and difference.high is not None:
-        interval = f"{percent(difference.low)} to {percent(difference.high)}"
-    if difference.p is not None:
-        p = escaped(p_value(difference.p).removeprefix("= "))
-    contents = [points(difference.mean), interval, p, *[f"{difference.n}"] * uneven]
+    interval = interval_text(difference.low, difference.high)
+    contents = [points(difference.mean), interval, escaped(p_text(difference.p)), *[f"{difference.n}"] * uneven]
     return "".join(cell(content, "number") for content in contents)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._types import FloatArray, IndexArray
 from ._style import COLUMN, NORMAL, SMALL, Theme, get_theme, message_figure, new_figure, style
-from ._text import number, shortened
+from ._text import number_text, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -230,7 +230,7 @@ def _name_parts(axes: Axes, aligner: AnchorAligner, theme: Theme) -> None:
     lam = float(aligner.lam)
     names = {"feature": theme.arms["aligned"]} if lam < math.inf else {}
     if lam > 0:
-        weight = "" if lam == math.inf else f"{number(lam)} \N{MULTIPLICATION SIGN} "
+        weight = "" if lam == math.inf else f"{number_text(lam)} \N{MULTIPLICATION SIGN} "
         names[f"{weight}structure"] = theme.shade(0.3)
     handles = [Line2D([], [], color=colour, marker="s", ls="", ms=5, mew=0) for colour in names.values()]
     handles.append(Line2D([], [], color=theme.text, marker="|", ls="", ms=NORMAL, mew=1.1))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..study import StudyResult, Summary
 from ._style import NORMAL, PAGE, SMALL, Theme, get_theme, message_figure, new_figure, style
-from ._text import anchors_text, number, params_text, score_name, shortened
+from ._text import anchors_text, number_text, params_text, score_name, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -108,7 +108,9 @@ def _groups(result: StudyResult) -> list[Group]:
     rows: dict[tuple[str, str, str], list[Summary]] = {}
     for row in result.of_footing("fixed"):
         if row.setting is not None and any(result.score in arm.mean for arm in row.arms.values()):
-            rows.setdefault((row.dataset, row.adapter, params_text(row.setting.params)), []).append(row)
+            rows.setdefault(
+                (row.dataset, row.adapter, params_text(row.setting.params) if row.setting.params else ""), []
+            ).append(row)
     return [_group(*key, members, result.score) for key, members in rows.items()]
 
 
@@ -143,7 +145,7 @@ def _places(groups: Sequence[Group], columns: int) -> list[tuple[int, int]]:
 
 def _draw_panel(axes: Axes, group: Group, kind: str, score: str, theme: Theme) -> None:
     by_lam = kind == "lam"
-    names = [number(lam) for lam in group.lams] if by_lam else [anchors_text(m) for m in group.anchors]
+    names = [number_text(lam) for lam in group.lams] if by_lam else [anchors_text(m) for m in group.anchors]
     lines = _aligned_lines(group, by_lam, theme)
     lines += [] if by_lam else [_control_line(group, arm, theme) for arm in CONTROLS]
     x = np.arange(len(names))
@@ -177,7 +179,7 @@ def _aligned_lines(group: Group, by_lam: bool, theme: Theme) -> list[Line]:
     lines = []
     for at, other in enumerate(others):
         share = 0.62 if len(others) == 1 else 0.48 + 0.47 * at / (len(others) - 1)
-        name = f"m = {anchors_text(other)}" if by_lam else f"lam = {number(other)}"
+        name = f"m = {anchors_text(other)}" if by_lam else f"lam = {number_text(other)}"
         keys = [(other, lam) for lam in group.lams] if by_lam else [(m, other) for m in group.anchors]
         values = [group.points.get(("aligned", m, lam)) for m, lam in keys]
         name = "aligned" if len(others) == 1 else name

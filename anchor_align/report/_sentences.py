@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 from ..study import Difference, StudyResult
 from ._rows import BETTER, FAILED, HIGHER, LOWER, SAME, UNCLEAR, UNLABELLED, WORSE, Row, read_rows
-from ._text import MINUS, count, p_value, percent, points, printable, score_name, setting_labels, shortened
+from ._text import (
+    MINUS,
+    count,
+    interval_text,
+    p_text,
+    percent,
+    points,
+    printable,
+    score_name,
+    setting_labels,
+    shortened,
+)
 
 COMPARED = (BETTER, WORSE, UNCLEAR, HIGHER, LOWER)
 
@@ -82,8 +93,9 @@ def _difference_text(difference: Difference, outcome: str) -> str:
 
 def _evidence(difference: Difference) -> str:
     if difference.low is not None and difference.high is not None:
-        interval = f"95 % interval {percent(difference.low)} to {percent(difference.high)}"
-        test = "" if difference.p is None else f", signed-rank p {p_value(difference.p)}"
+        interval = f"95 % interval {interval_text(difference.low, difference.high)}"
+        p = p_text(difference.p)
+        test = "" if difference.p is None else f", signed-rank p {p if p.startswith('<') else f'= {p}'}"
         return f"{interval}{test}, "
     if difference.n == 1:
         return "no interval, may be chance: "

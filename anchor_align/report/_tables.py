@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..study import StudyResult
-from ._tables_cells import Grid, blanked, encodable, visible
+from ._tables_cells import Grid, blanked
 from ._tables_document import document
+from ._text import encodable, visible
 
 if TYPE_CHECKING:  # rich is imported where something is drawn: it takes longer than the rest of the command line
     from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType

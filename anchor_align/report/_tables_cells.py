@@ -6,16 +6,10 @@ every writer escapes them in its own way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-MINUS = "\N{MINUS SIGN}"
-NOTHING, FAILED_CELL = "\N{EN DASH}", "failed"
-SCORE_LABELS = {"acc": "ACC", "nmi": "NMI", "purity": "purity", "fscore": "F-score", "ari": "ARI"}
-
-DUST = 1e-10  # a difference of scores below this comes from rounding
-
-_ASCII = str.maketrans({"±": "+-", MINUS: "-", NOTHING: "-", "—": "-", "…": "..."})
+FAILED_CELL = "failed"
 
 
 @dataclass(frozen=True)
@@ -87,116 +81,3 @@ def blanked(columns: Sequence[Column], rows: Sequence[Row]) -> list[Row]:
         shown.append(tuple(new))
         above = row
     return shown
-
-
-def percent(value: float) -> str:
-    """A score in percent.
-
-    Examples
-    --------
-    >>> percent(0.91951)
-    '92.0'
-    """
-    return f"{round(100 * value, 1) + 0.0:.1f}".replace("-", MINUS)
-
-
-def points(value: float) -> str:
-    """A difference of scores in points, with its sign.
-
-    Examples
-    --------
-    >>> points(0.2691), points(0.0001), points(0.0)
-    ('+26.9', '+0.0', '0.0')
-    """
-    # The sign of a small end of an interval is what the verdict follows from.
-    return "0.0" if abs(value) < DUST else f"{100 * value:+.1f}".replace("-", MINUS)
-
-
-def p_text(p: float | None) -> str:
-    """A p-value with two digits, or that it is small.
-
-    Examples
-    --------
-    >>> p_text(0.001953), p_text(0.0625), p_text(0.0001), p_text(1.0)
-    ('0.002', '0.062', '<0.001', '1')
-    """
-    if p is None:
-        return NOTHING
-    return "<0.001" if p < 0.001 else f"{p:.2g}"
-
-
-def interval_text(low: float | None, high: float | None) -> str:
-    """Both ends of an interval, in points."""
-    return NOTHING if low is None or high is None else f"{points(low)} to {points(high)}"
-
-
-def number_text(value: float) -> str:
-    """A setting that is a number, without digits it does not need.
-
-    Examples
-    --------
-    >>> number_text(0.1), number_text(10.0), number_text(float("inf"))
-    ('0.1', '10', 'inf')
-    """
-    return f"{value:.12g}"
-
-
-def anchors_text(n_anchors: int | None) -> str:
-    """Number of anchors, or that the adapter finds it."""
-    return "auto" if n_anchors is None else str(n_anchors)
-
-
-def value_text(value: object) -> str:
-    """Value of an adapter's setting."""
-    if isinstance(value, str):
-        return value
-    return number_text(value) if isinstance(value, float) else repr(value)
-
-
-def params_text(params: Iterable[tuple[str, object]], separator: str = ", ") -> str:
-    """Settings of an adapter, or that they are its defaults.
-
-    Examples
-    --------
-    >>> params_text([("alpha", 0.5), ("scale", "unit")])
-    'alpha=0.5, scale=unit'
-    """
-    return separator.join(f"{name}={value_text(value)}" for name, value in params) or "defaults"
-
-
-def visible(text: str) -> str:
-    r"""Text in which nothing is hidden: control characters, line breaks and broken encodings are written out.
-
-    Names come from files, and reasons from anywhere: neither may move the cursor or break a table.
-
-    Examples
-    --------
-    >>> visible("a\x1b[2Jb\nc")
-    'a\\x1b[2Jb\\nc'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
-
-
-def encodable(text: str, encoding: str) -> str:
-    """Text that a console or file with this encoding can take: ASCII for signs it does not have, codes for letters.
-
-    Examples
-    --------
-    >>> encodable(f"{MINUS}3.0 ± 1.2", "ascii"), encodable(f"{MINUS}3.0 ± 1.2", "latin-1")
-    ('-3.0 +- 1.2', '-3.0 ± 1.2')
-    """
-    try:
-        text.encode(encoding)
-    except UnicodeEncodeError:
-        return "".join(_encodable_character(c, encoding) for c in text)
-    return text
-
-
-def _encodable_character(character: str, encoding: str) -> str:
-    try:
-        character.encode(encoding)
-    except UnicodeEncodeError:
-        return character.translate(_ASCII).encode(encoding, "backslashreplace").decode(encoding)
-    return character

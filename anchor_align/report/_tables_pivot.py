@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..study import ArmSummary, StudyResult, Summary
-from ._tables_cells import Cell, Column, Grid, anchors_text, number_text, params_text
+from ._tables_cells import Cell, Column, Grid
 from ._tables_rows import Varying, arm_text, over_repeats, shown_mean, varying
+from ._text import anchors_text, number_text, params_text
 
 # As many as fit 80 columns and the width of a page.
 LAMS_IN_A_ROW = 7

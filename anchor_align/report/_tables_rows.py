@@ -7,17 +7,12 @@ from dataclasses import dataclass, replace
 
 from ..study import ARMS, ArmSummary, Setting, StudyResult, Summary
 from ..study._statistics import ALIGNED_BETTER, ALWAYS_HIGHER, NO_DIFFERENCE, ONE_REPEAT, UNALIGNED_BETTER
-from ._tables_cells import (
-    FAILED_CELL,
+from ._tables_cells import FAILED_CELL, Cell, Column, Grid, Row, cells
+from ._text import (
     MINUS,
     NOTHING,
-    SCORE_LABELS,
-    Cell,
-    Column,
-    Grid,
-    Row,
+    SCORE_NAMES,
     anchors_text,
-    cells,
     interval_text,
     number_text,
     p_text,
@@ -106,7 +101,7 @@ def over_repeats(result: StudyResult, *, sd: bool = True) -> str:
     """What the numbers of a table are: "ACC in %, mean ± sd over 10 repeats"."""
     spread = " ± sd" if sd else ""
     what = "one repeat" if result.repeats == 1 else f"mean{spread} over {result.repeats} repeats"
-    return f"{SCORE_LABELS[result.score]} in %, {what}"
+    return f"{SCORE_NAMES[result.score]} in %, {what}"
 
 
 def arm_text(arm: ArmSummary | None, score: str, *, sd: bool = True) -> str:
@@ -156,7 +151,7 @@ def scores_grid(result: StudyResult, rows: Sequence[Summary], vary: Varying) -> 
 def differences_grid(result: StudyResult, rows: Sequence[Summary], vary: Varying) -> Grid:
     """What alignment changes at every setting, and how sure that is."""
     return Grid(
-        f"aligned {MINUS} unaligned in points of {SCORE_LABELS[result.score]}, {_statistics(result)}",
+        f"aligned {MINUS} unaligned in points of {SCORE_NAMES[result.score]}, {_statistics(result)}",
         (*_where_columns(vary), *_DIFFERENCE_COLUMNS),
         tuple((*_where(row.setting, vary), *_difference_cells(row, result.score)) for row in rows if row.setting),
     )
@@ -166,7 +161,7 @@ def best_grid(result: StudyResult, rows: Sequence[Summary]) -> Grid:
     """Every arm at a setting of its own: one line an arm."""
     vary = varying(arm.setting for row in rows for arm in row.arms.values())
     columns = [Column("data", merged=True), Column("adapter", merged=True), Column("arm")]
-    columns += [Column(header, numbers=True) for header in (SCORE_LABELS[result.score], "anchors", "lam")]
+    columns += [Column(header, numbers=True) for header in (SCORE_NAMES[result.score], "anchors", "lam")]
     columns += [Column("settings")] if vary.any_params else []
     columns += [Column("best of", numbers=True)]
     lines: list[Row] = []
@@ -191,7 +186,7 @@ def best_grid(result: StudyResult, rows: Sequence[Summary]) -> Grid:
 def best_differences_grid(result: StudyResult, rows: Sequence[Summary]) -> Grid:
     """What alignment changes where both arms are at their best setting."""
     return Grid(
-        f"aligned {MINUS} unaligned in points of {SCORE_LABELS[result.score]}, each at its best setting, chosen by "
+        f"aligned {MINUS} unaligned in points of {SCORE_NAMES[result.score]}, each at its best setting, chosen by "
         f"label, which is optimistic{_chances(rows)}; {_statistics(result)}",
         (Column("data", merged=True), Column("adapter"), *_DIFFERENCE_COLUMNS),
         tuple((*cells(row.dataset, row.adapter), *_difference_cells(row, result.score)) for row in rows),

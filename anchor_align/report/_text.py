@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..study import Setting, Summary
 
 MINUS = "\N{MINUS SIGN}"
+NOTHING = "\N{EN DASH}"
+DUST = 1e-10  # a difference of scores below this comes from rounding
 # Marks that turn the direction of all text after them.
 TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 SCORE_NAMES = {"acc": "ACC", "nmi": "NMI", "purity": "purity", "fscore": "F-score", "ari": "ARI"}
+
+_ASCII = str.maketrans({"±": "+-", MINUS: "-", NOTHING: "-", "—": "-", "…": "..."})
 
 
 def printable(text: object) -> str:
@@ -50,45 +53,78 @@ def score_name(score: str) -> str:
 
 
 def percent(value: float) -> str:
-    """A share in percent, without the sign.
+    """A score in percent.
 
     Examples
     --------
-    >>> percent(0.8812), percent(-0.0001)
-    ('88.1', '0.0')
+    >>> percent(0.91951)
+    '92.0'
     """
-    shown = f"{100 * value:.1f}"
-    return shown.removeprefix("-") if float(shown) == 0 else shown.replace("-", MINUS)
+    return f"{round(100 * value, 1) + 0.0:.1f}".replace("-", MINUS)
 
 
 def points(value: float) -> str:
-    """A difference in points, always with its sign.
+    """A difference of scores in points, with its sign.
 
     Examples
     --------
-    >>> points(0.269), points(-1e-9), points(-0.012) == f"{MINUS}1.2"
-    ('+26.9', '0.0', True)
+    >>> points(0.2691), points(0.0001), points(0.0)
+    ('+26.9', '+0.0', '0.0')
     """
-    shown = percent(value)
-    return f"+{shown}" if value > 0 and float(shown) != 0 else shown
+    # The sign of a small end of an interval is what the verdict follows from.
+    return "0.0" if abs(value) < DUST else f"{100 * value:+.1f}".replace("-", MINUS)
 
 
-def p_value(p: float) -> str:
-    """How a p-value follows the letter p.
+def p_text(p: float | None) -> str:
+    """A p-value with two digits, or that it is small.
 
     Examples
     --------
-    >>> p_value(0.00195), p_value(0.2), p_value(1e-6)
-    ('= 0.002', '= 0.20', '< 0.001')
+    >>> p_text(0.001953), p_text(0.0625), p_text(0.0001), p_text(1.0)
+    ('0.002', '0.062', '<0.001', '1')
     """
-    if p < 0.001:
-        return "< 0.001"
-    return f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
+    if p is None:
+        return NOTHING
+    return "<0.001" if p < 0.001 else f"{p:.2g}"
 
 
-def number(value: float) -> str:
-    """A setting such as lam, infinity included."""
-    return "∞" if value == math.inf else f"{value:g}"
+def interval_text(low: float | None, high: float | None) -> str:
+    """Both ends of an interval, in points."""
+    return NOTHING if low is None or high is None else f"{points(low)} to {points(high)}"
+
+
+def number_text(value: float) -> str:
+    """A setting that is a number, without digits it does not need.
+
+    Examples
+    --------
+    >>> number_text(0.1), number_text(10.0), number_text(float("inf"))
+    ('0.1', '10', 'inf')
+    """
+    return f"{value:.12g}"
+
+
+def anchors_text(n_anchors: int | None) -> str:
+    """Number of anchors, or that the adapter finds it."""
+    return "auto" if n_anchors is None else str(n_anchors)
+
+
+def value_text(value: object) -> str:
+    """Value of an adapter's setting."""
+    if isinstance(value, str):
+        return value
+    return number_text(value) if isinstance(value, float) else repr(value)
+
+
+def params_text(params: Iterable[tuple[str, object]], separator: str = ", ") -> str:
+    """Settings of an adapter, or that they are its defaults.
+
+    Examples
+    --------
+    >>> params_text([("alpha", 0.5), ("scale", "unit")])
+    'alpha=0.5, scale=unit'
+    """
+    return separator.join(f"{name}={value_text(value)}" for name, value in params) or "defaults"
 
 
 def count(n: int, what: str) -> str:
@@ -102,21 +138,12 @@ def count(n: int, what: str) -> str:
     return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
-def anchors_text(n_anchors: int | None) -> str:
-    """Number of anchors, or that the adapter finds it."""
-    return "auto" if n_anchors is None else f"{n_anchors}"
-
-
-def params_text(params: Sequence[tuple[str, object]]) -> str:
-    """An adapter's settings in one line."""
-    return ", ".join(f"{printable(name)} = {printable(value)}" for name, value in params)
-
-
 def setting_text(setting: Setting, arm: str = "aligned") -> str:
     """A setting in full but for its data set and adapter; lam concerns the aligned arm alone."""
-    lam = f"lam = {number(setting.lam)}" if arm == "aligned" else ""
-    parts = [f"m = {anchors_text(setting.n_anchors)}", lam, params_text(setting.params)]
-    return ", ".join(part for part in parts if part)
+    parts = [f"m = {anchors_text(setting.n_anchors)}"]
+    parts += [f"lam = {number_text(setting.lam)}"] if arm == "aligned" else []
+    parts += [params_text(setting.params)] if setting.params else []
+    return printable(", ".join(parts))
 
 
 def setting_labels(rows: Sequence[Summary]) -> list[str]:
@@ -130,7 +157,45 @@ def setting_labels(rows: Sequence[Summary]) -> list[str]:
         parts = []
         if row.setting is not None:
             parts += [f"m = {anchors_text(row.setting.n_anchors)}"] * many_m
-            parts += [f"lam = {number(row.setting.lam)}"] * many_lam
-            parts += [params_text(row.setting.params) or "defaults"] * many_params
-        labels.append(", ".join(parts))
+            parts += [f"lam = {number_text(row.setting.lam)}"] * many_lam
+            parts += [params_text(row.setting.params)] * many_params
+        labels.append(printable(", ".join(parts)))
     return labels
+
+
+def visible(text: str) -> str:
+    r"""Text in which nothing is hidden: control characters, line breaks and broken encodings are written out.
+
+    Names come from files, and reasons from anywhere: neither may move the cursor or break a table.
+
+    Examples
+    --------
+    >>> visible("a\x1b[2Jb\nc")
+    'a\\x1b[2Jb\\nc'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
+
+
+def encodable(text: str, encoding: str) -> str:
+    """Text that a console or file with this encoding can take: ASCII for signs it does not have, codes for letters.
+
+    Examples
+    --------
+    >>> encodable(f"{MINUS}3.0 ± 1.2", "ascii"), encodable(f"{MINUS}3.0 ± 1.2", "latin-1")
+    ('-3.0 +- 1.2', '-3.0 ± 1.2')
+    """
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(_encodable_character(c, encoding) for c in text)
+    return text
+
+
+def _encodable_character(character: str, encoding: str) -> str:
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return character.translate(_ASCII).encode(encoding, "backslashreplace").decode(encoding)
+    return character
