@@ -35,7 +35,7 @@ class Claim:
 
 
 FMVACC: dict[str, list[float | None]] = {"beta": [0.01, 1.0, 100.0]}
-LMVSC: dict[str, list[float | None]] = {"alpha": [0.01, 1.0, 100.0], "scale": [None]}
+LMVSC: dict[str, list[float | None]] = {"alpha": [0.01, 1.0, 100.0], "scale": [None], "n_init": [10]}
 CLAIMS = (
     Claim("3-Sources.npz", "fmvacc", "aligned", "60.37 ± 7.13", ("k", "2k", "5k"), FMVACC),
     Claim("UCI-Digit_3v.npz", "fmvacc", "aligned", "89.47 ± 5.41", ("k", "2k", "5k"), FMVACC),

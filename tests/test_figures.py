@@ -280,7 +280,7 @@ def test_sensitivity_has_a_line_for_each_number_of_anchors(width: float) -> None
     assert [label.get_text() for label in against_lam.get_xticklabels()] == ["0", "0.01", "0.1", "1", "10", "inf"]
     shown = {text.get_text() for text in against_lam.texts}
     assert shown == {"m = 10", "m = 20", "m = 50", "unaligned", "concat"}
-    assert {"lam = 0", "lam = ∞"} <= {text.get_text() for text in against_anchors.texts}
+    assert {"lam = 0", "lam = inf"} <= {text.get_text() for text in against_anchors.texts}
 
 
 def test_sensitivity_needs_a_sweep() -> None:

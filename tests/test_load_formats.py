@@ -199,18 +199,16 @@ def test_single_table(tmp_path: Path) -> None:
 
 def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Is read where pandas can; numbers, or words for labels; without pandas the message says what to install."""
-    frames = {
-        "a": pd.DataFrame(A),
-        "b": pd.DataFrame({"x": pd.array([1, None] * 6, dtype="Int64"), "y": np.arange(12.0)}),
-        "labels": pd.DataFrame({"label": [str(label) for label in Y]}),
-    }
-    for name in frames:
-        (tmp_path / f"{name}.parquet").write_bytes(b"PAR1")
-    monkeypatch.setattr(pd, "read_parquet", lambda path: frames[Path(path).stem])
-    second = np.column_stack([[1, np.nan] * 6, np.arange(12.0)])
-    assert_loaded(tmp_path, A, second)
-    frames["b"] = pd.DataFrame({"x": ["u"] * 12, "y": range(12)})
+    pd.DataFrame(A, columns=list("pqrst")).to_parquet(tmp_path / "a.parquet")
+    table = pd.DataFrame({"x": pd.array([1, None] * 6, dtype="Int64"), "y": np.arange(12.0)})
+    table.to_parquet(tmp_path / "b.parquet")
+    pd.DataFrame({"label": [str(label) for label in Y]}).to_parquet(tmp_path / "labels.parquet")
+    assert_loaded(tmp_path, A, np.column_stack([[1, np.nan] * 6, np.arange(12.0)]))
+    pd.DataFrame({"x": ["u"] * 12, "y": range(12)}).to_parquet(tmp_path / "b.parquet")
     with pytest.raises(InputError, match="columns that are not numbers: 'x'"):
+        load_views(tmp_path)
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(FileError, match=r"b\.parquet"):
         load_views(tmp_path)
 
     def absent(path: object) -> None:

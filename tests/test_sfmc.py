@@ -246,3 +246,16 @@ def test_too_many_components_are_taken_back() -> None:
     support: Any = ScriptedSupport([1, 1, 5, 4, 2])
     assert _rank._iterate(support, 2, 50)[1] == 4
     assert support.calls == [(0.0, 0.1), (1.0, 0.2), (1.0, 0.1), (1.0, 0.05)]
+
+
+def test_alternate_sampling_does_not_depend_on_precision() -> None:
+    """Data that single precision holds exactly get the same anchors and clusters in either."""
+    rng = np.random.default_rng(0)
+    views = [rng.normal(size=(150, d)).astype(np.float32) for d in (7, 11)]
+    fitted = [
+        AlignedClusterer("sfmc", n_clusters=5, n_anchors=75).fit([X.astype(dtype) for X in views])
+        for dtype in (np.float32, np.float64)
+    ]
+    for single, double in zip(fitted[0].anchors_ or (), fitted[1].anchors_ or (), strict=True):
+        np.testing.assert_array_equal(single, double)
+    np.testing.assert_array_equal(fitted[0].labels_, fitted[1].labels_)

@@ -56,8 +56,8 @@ class SFMC(Adapter):
     Notes
     -----
     By default half of the samples are anchors, as in the paper, but no more than 200: the time grows with the third
-    power of their number. If a graph with exactly ``n_clusters`` components is not found, a warning says so and the
-    labels are those of spectral clustering.
+    power of their number. Alternate sampling works in double precision, whatever the views come in. If a graph with
+    exactly ``n_clusters`` components is not found, a warning says so and the labels are those of spectral clustering.
 
     Examples
     --------
@@ -98,6 +98,9 @@ class SFMC(Adapter):
         check_n_anchors(n_anchors, views[0].shape[0])
         if n_anchors < n_clusters:
             raise InputError(f"Each of {n_clusters} clusters needs an anchor of its own, got n_anchors={n_anchors}.")
+        if self.anchors == "alternate":
+            # The last digit decides which samples are taken: data in single precision would get other anchors.
+            views = [X.astype(np.float64, copy=False) for X in views]
         scaled, scalers = scale_views(views, self.scale)
         matrices = [X.matrix for X in scaled]
         anchors = _choose_anchors(self.anchors, matrices, n_anchors, random_state)
