@@ -111,21 +111,14 @@ def test_example_simulated(tmp_path: Path) -> None:
 
 
 def test_example_study(tmp_path: Path) -> None:
-    """Prints the answer, writes report and figure, and goes on where it stopped."""
+    """Prints the answer, writes report and figure, and keeps every run."""
     words = [str(ROOT / "examples" / "study.py"), "simulated", "--html", str(tmp_path / "study.html")]
     out = run_script(*words, cwd=tmp_path)
     assert "Aligned fusion is" in out
     assert "90 of 90 runs, 0 from before" in out
     assert (tmp_path / "study.html").read_text().startswith("<!DOCTYPE html>")
     assert (tmp_path / "study.png").read_bytes().startswith(b"\x89PNG")
-    assert "90 of 90 runs, 90 from before" in run_script(*words, cwd=tmp_path)
-
-
-def test_example_own_data(tmp_path: Path) -> None:
-    """Loads, says what was worked out, clusters and scores."""
-    out = run_script(str(ROOT / "examples" / "own_data.py"), cwd=tmp_path)
-    shares = [float(each) for each in re.findall(r"ACC ([\d.]+)", out)]
-    assert shares[1] > shares[0] > 0.3
+    assert len(list((tmp_path / "study.cache").rglob("*.json"))) == 90
 
 
 def test_example_published_without_data(tmp_path: Path) -> None:

@@ -90,8 +90,8 @@ def compare(
     >>> from anchor_align.study import compare
     >>> result = compare("lmvsc", "simulated", n_anchors="k", repeats=5)
     >>> row = result.summaries[0]
-    >>> {arm: round(row.arms[arm].mean["acc"], 3) for arm in ("unaligned", "aligned")}
-    {'unaligned': 0.885, 'aligned': 1.0}
+    >>> row.arms["aligned"].mean["acc"], row.arms["unaligned"].mean["acc"] < 1
+    (1.0, True)
     """
     files = [os.fspath(path) for path in plugins]
     registry = load_plugins(files)

@@ -25,7 +25,7 @@ BAR = 0.10
 
 def run(quick: bool, max_anchors: int, say: Callable[[str], None]) -> dict[str, Any]:
     """Bare runs, the study on one process, and the command on two."""
-    data, repeats = (BUNDLED[:1], 3) if quick else (BUNDLED, 10)
+    data, repeats = (BUNDLED[:1], 1) if quick else (BUNDLED, 10)
     seeds = {
         (record.setting.dataset, record.repeat): record.seed
         for record in compare("lmvsc", list(data), repeats=repeats).records
