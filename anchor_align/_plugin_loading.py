@@ -29,6 +29,8 @@ from .errors import PluginError
 from .hookspecs import PROJECT
 
 OUR_DISTRIBUTION = "anchor-align"
+# Modules of single files have names that start with this.
+PLUGIN_FILE = "anchor_align_plugin_"
 
 File = str | os.PathLike[str]
 
@@ -172,7 +174,7 @@ def read_files(files: Iterable[File]) -> list[Source]:
 
 def _import_file(path: Path, content: bytes) -> types.ModuleType:
     # The name depends on path and content only: adapters can be pickled, also to a process that loads the same file.
-    name = f"anchor_align_plugin_{hashlib.sha256(os.fsencode(path) + content).hexdigest()[:16]}"
+    name = f"{PLUGIN_FILE}{hashlib.sha256(os.fsencode(path) + content).hexdigest()[:16]}"
     if name not in sys.modules:
         module = types.ModuleType(name)
         module.__file__ = str(path)

@@ -7,6 +7,8 @@ from ._cache import default_folder as default_cache
 from ._execution import StudyProgress
 from ._results import (
     ARMS,
+    DONE,
+    FAILED,
     FOOTINGS,
     SCORES,
     AdapterInfo,
@@ -20,11 +22,13 @@ from ._results import (
 )
 from ._showcase import Showcase
 from ._source import DataSpec
-from ._study import BUNDLED, compare
+from ._study import DEFAULT_DATA, compare
 
 __all__ = [
     "ARMS",
-    "BUNDLED",
+    "DEFAULT_DATA",
+    "DONE",
+    "FAILED",
     "FOOTINGS",
     "SCORES",
     "AdapterInfo",

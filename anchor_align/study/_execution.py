@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from ._cache import Cache, Outcome
-from ._pool import compute_all
+from ._pool import Setup, compute_all
 from ._run import Arm, Done, Run, Worker
 
 
@@ -69,7 +69,13 @@ def outcomes_of(
             yield run, worker.compute(run)
 
     tell("")
-    computed = here() if jobs == 1 else compute_all(list(left), jobs, files, worker.cache, started)
+    memory = {run.spec.name: run.spec.data for run in left if run.spec.data is not None}
+    if jobs > 1 and left:
+        # Data in memory are sent once to every process, not with every run.
+        left = {replace(run, spec=replace(run.spec, data=None)): number for run, number in left.items()}
+        computed = compute_all(list(left), jobs, Setup(tuple(files), worker.cache, memory), started)
+    else:
+        computed = here()
     with closing(computed):
         for run, result in computed:
             number = left[run]
@@ -77,7 +83,8 @@ def outcomes_of(
                 found[number][at] = outcome
             done += len(result.outcomes)
             tell(run.label, result)
-    return [[outcome for outcome in each if outcome is not None] for each in found]
+    assert all(outcome is not None for each in found for outcome in each)
+    return found  # type: ignore[return-value]  # mypy does not see the line above
 
 
 def _kept(cache: Cache | None, arm: Arm) -> Outcome | None:

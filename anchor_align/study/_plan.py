@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from .._containment import contained
 from .._pipeline import count_anchors
 from .._validation import check_reference
-from ..errors import InputError, unknown_name
-from ..plugins import AdapterRecord, Registry
+from ..adapter import Adapter
+from ..errors import AdapterError, AnchorAlignError, InputError, unknown_name
+from ..plugins import AdapterRecord, Registry, one_line
 from ._anchors import anchors_for
 from ._identity import describe_adapter, run_key
 from ._results import ARMS, DataInfo, Setting
@@ -75,7 +77,9 @@ def check_grid(grid: Grid, registry: Registry) -> None:
         if not values:
             raise InputError(f"Got no {what}; expected one or more.")
         for at, value in enumerate(values):
-            if any(value == earlier and type(value) is type(earlier) for earlier in values[:at]):
+            # True is no number of times anything, but 1 and 1.0 are the same.
+            alike = [each for each in values[:at] if isinstance(each, bool) == isinstance(value, bool)]
+            if any(type(value) is type(each) or isinstance(value, int | float) for each in alike if value == each):
                 raise InputError(f"The {what} {value!r} is given twice.")
     for rule in grid.n_anchors:
         if rule is not None:
@@ -123,23 +127,42 @@ def _params_of(grid: Grid, record: AdapterRecord) -> list[Params]:
 
 
 def _count(rule: int | str | None, record: AdapterRecord, params: Params, info: DataInfo) -> int | None:
-    adapter = record.make(**dict(params))
+    adapter = _make(record, params)
     if adapter.chooses_n_anchors:
         return None
-    if rule is None:
-        return count_anchors(adapter, None, info.n_samples, info.n_clusters)
-    return anchors_for(rule, info.n_clusters)
+    if rule is not None:
+        return anchors_for(rule, info.n_clusters)
+    try:
+        with contained():
+            return count_anchors(adapter, None, info.n_samples, info.n_clusters)
+    except Exception:  # the run will fail, and say why
+        return None
+
+
+def _make(record: AdapterRecord, params: Params) -> Adapter:
+    try:
+        with contained():
+            return record.make(**dict(params))
+    except AnchorAlignError:
+        raise
+    except Exception as error:
+        given = ", ".join(f"{name}={value}" for name, value in params)
+        reason = one_line(f"{type(error).__name__}: {error}")
+        raise AdapterError(
+            f"Adapter {record.name!r} does not take the settings {given or '(none)'}: {reason}"
+        ) from error
 
 
 def _run(
     grid: Grid, spec: DataSpec, info: DataInfo, record: AdapterRecord, settings: tuple[Setting, ...], repeat: int
 ) -> Run:
     params: dict[str, Any] = dict(settings[0].params)
-    seed = seed_of(grid.seed, info.digest, repeat)
+    seed = seed_of(grid.seed, info.views_digest, repeat)
     parts = {
         "data": info.digest,
+        "kinds": info.kinds,
         "n_clusters": info.n_clusters,
-        "adapter": describe_adapter(record, record.make(**params)),
+        "adapter": describe_adapter(record, _make(record, settings[0].params)),
         "n_anchors": settings[0].n_anchors,
         "seed": seed,
     }

@@ -118,7 +118,8 @@ class Difference:
     p : float or None
         Of the signed-rank test, two-sided, not corrected for the number of rows; None as above.
     verdict : str
-        "aligned better", "unaligned better", "no clear difference" where the interval holds zero, or why there is none.
+        "aligned better", "unaligned better", "no clear difference" where the interval holds zero, "the same, nothing to
+        align" where anchors correspond by construction, or why there is no interval.
     """
 
     n: int
@@ -172,7 +173,11 @@ class DataInfo:
         Name and number of features of every view.
     has_labels : bool
     digest : str
-        "sha256:" and the hash of views and labels.
+        "sha256:" and the hash of the numbers in views and labels.
+    views_digest : str
+        Hash of the views alone, which seeds are made from: labels are for scoring only.
+    kinds : tuple of str
+        How every view is held: "float64", "sparse float32" and so on.
     notes : tuple of str
         What was worked out on loading: keys, orientation.
     """
@@ -185,6 +190,8 @@ class DataInfo:
     has_labels: bool
     digest: str
     notes: tuple[str, ...] = ()
+    views_digest: str = ""
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

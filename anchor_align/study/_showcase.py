@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from threadpoolctl import threadpool_limits
@@ -13,6 +14,7 @@ from ..estimator import AlignedClusterer
 from ..plugins import Registry
 from ._results import DONE, Record, Setting
 from ._source import DataSpec, Shelf
+from ._statistics import setting_key
 
 # Where a study has several, this one is shown.
 PREFERRED_LAM = 0.1
@@ -42,8 +44,8 @@ class Showcase:
 def showcases(
     records: Sequence[Record], specs: Sequence[DataSpec], registry: Registry, shelf: Shelf, reference: int | str
 ) -> Iterator[Showcase]:
-    """One for each data set and adapter that has a finished run."""
-    for setting, runs in _chosen(records).items():
+    """One for each data set and adapter that has a finished run and can be fitted again."""
+    for setting, runs in _chosen(records):
         data = shelf.get(next(spec for spec in specs if spec.name == setting.dataset))
         clusterer = AlignedClusterer(
             registry.get(setting.adapter, **dict(setting.params)),
@@ -53,22 +55,28 @@ def showcases(
             reference=reference,
             random_state=runs["aligned"].seed,
         )
-        with threadpool_limits(1), contained(runs["aligned"].seed):
-            clusterer.fit(dict(zip(data.views.names, data.views.matrices, strict=True)))
+        try:
+            with threadpool_limits(1), contained(runs["aligned"].seed), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the run has said it
+                clusterer.fit(dict(zip(data.views.names, data.views.matrices, strict=True)))
+        except (Exception, SystemExit):  # it worked in the run; a picture is not worth the result
+            continue
         accuracy = {arm: record.scores["acc"] for arm, record in runs.items() if record.scores is not None}
         yield Showcase(setting, clusterer, data.labels, accuracy)
 
 
-def _chosen(records: Sequence[Record]) -> dict[Setting, dict[str, Record]]:
+def _chosen(records: Sequence[Record]) -> list[tuple[Setting, dict[str, Record]]]:
     """Arms of the first repeat at one setting of each data set and adapter."""
-    first: dict[Setting, dict[str, Record]] = {}
+    first: dict[Hashable, dict[str, Record]] = {}
     for record in records:
         if record.repeat == 0 and record.status == DONE:
-            first.setdefault(record.setting, {})[record.arm] = record
-    chosen: dict[tuple[str, str], Setting] = {}
-    for setting, runs in first.items():
-        place = (setting.dataset, setting.adapter)
-        better = place in chosen and setting.lam == PREFERRED_LAM and chosen[place].lam != PREFERRED_LAM
-        if "aligned" in runs and (place not in chosen or better):
-            chosen[place] = setting
-    return {setting: first[setting] for setting in chosen.values()}
+            first.setdefault(setting_key(record.setting), {})[record.arm] = record
+    chosen: dict[tuple[str, str], dict[str, Record]] = {}
+    for runs in first.values():
+        if "aligned" in runs:
+            setting = runs["aligned"].setting
+            place = (setting.dataset, setting.adapter)
+            shown = chosen.get(place)
+            if shown is None or PREFERRED_LAM == setting.lam != shown["aligned"].setting.lam:
+                chosen[place] = runs
+    return [(runs["aligned"].setting, runs) for runs in chosen.values()]

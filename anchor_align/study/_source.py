@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -105,6 +105,7 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
         raise InputError("there are no labels to count the clusters by; say how many with --clusters (n_clusters).")
     if n_clusters > views.n_samples:
         raise InputError(f"{n_clusters} clusters were asked for, but there are {views.n_samples} samples.")
+    views_digest, digest = digests(views.matrices, labels)
     info = DataInfo(
         name=spec.name,
         source=spec.source,
@@ -112,47 +113,53 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
         n_clusters=n_clusters,
         views=tuple((name, int(X.shape[1])) for name, X in zip(views.names, views.matrices, strict=True)),
         has_labels=labels is not None,
-        digest=digest(views.matrices, labels),
+        digest=digest,
         notes=tuple(data.notes),
+        views_digest=views_digest,
+        kinds=tuple(f"{'sparse ' * is_sparse(X)}{X.dtype}" for X in views.matrices),
     )
     return Prepared(info, views, labels)
 
 
-def digest(views: Sequence[Any], labels: IndexArray | None) -> str:
-    """Hash of the numbers in views and labels: the same for any memory layout, and for copies of a file.
+def digests(views: Sequence[Any], labels: IndexArray | None) -> tuple[str, str]:
+    """Hashes of the numbers in the views, and of these and the labels.
+
+    The same for any memory layout and precision that holds the numbers, so also for copies of a file in other forms.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.arange(6.0).reshape(2, 3)
-    >>> digest([X], None) == digest([np.asfortranarray(X)], None)
+    >>> digests([X], None) == digests([np.asfortranarray(X, dtype=np.float32)], None)
     True
-    >>> digest([X], None) == digest([X + 1], None)
+    >>> digests([X], None) == digests([X + 1], None)
     False
     """
     state = hashlib.sha256()
     for X in views:
-        parts = (X.data, X.indices.astype(np.int64), X.indptr.astype(np.int64)) if is_sparse(X) else (X,)
-        state.update(f"{len(parts)} {X.shape} {X.dtype.str} ".encode())
+        parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
+        state.update(f"{len(parts)} {X.shape} ".encode())
         for part in parts:
             rows = max(1, BLOCK // max(1, part[:1].nbytes))
             for start in range(0, len(part), rows):
-                state.update(np.ascontiguousarray(part[start : start + rows]).data)
+                state.update(np.ascontiguousarray(part[start : start + rows], dtype=np.float64).data)
+    alone = state.hexdigest()
     if labels is not None:
         state.update(labels.astype(np.int64).data)
-    return f"sha256:{state.hexdigest()}"
+    return f"sha256:{alone}", f"sha256:{state.hexdigest()}"
 
 
 class Shelf:
-    """Data sets that were prepared, as many as fit."""
+    """Data sets that were prepared, as many as fit; ``memory`` holds data that have no source to read."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Mapping[str, MultiViewData] | None = None) -> None:
+        self._memory = memory or {}
         self._kept: dict[str, Prepared] = {}
 
     def get(self, spec: DataSpec) -> Prepared:
         """A data set of this name, prepared now or before."""
         if spec.name not in self._kept:
-            prepared = prepare(spec)
+            prepared = prepare(replace(spec, data=spec.data or self._memory.get(spec.name)))
             while self._kept and sum(map(_n_bytes, self._kept.values())) + _n_bytes(prepared) > KEPT:
                 del self._kept[next(iter(self._kept))]
             self._kept[spec.name] = prepared

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,14 +21,14 @@ from ._results import ARMS, DONE, FAILED, FOOTINGS, SCORES, AdapterInfo, Record,
 from ._run import Run, Worker
 from ._showcase import showcases
 from ._source import DataSpec, Shelf, name_all
-from ._statistics import summarise
+from ._statistics import setting_key, summarise
 
-BUNDLED = ("simulated", "digits", "breast-cancer")
+DEFAULT_DATA = ("simulated", "digits", "breast-cancer")
 
 
 def compare(
     adapters: str | Sequence[str],
-    data: Any = BUNDLED,
+    data: Any = DEFAULT_DATA,
     *,
     n_anchors: int | str | Sequence[int | str] | None = None,
     lam: float | Sequence[float] = 0.1,
@@ -162,10 +162,11 @@ def _spec(data: Any) -> DataSpec:
 
 def _records(plan: Sequence[Cell], outcomes: Sequence[list[Outcome]]) -> Iterator[Record]:
     """All three arms of every setting and repeat; arms that do not depend on ``lam`` are there for each value."""
-    together = itertools.groupby(zip(plan, outcomes, strict=True), key=lambda pair: pair[0].settings)
-    for settings, group in together:
-        pairs = list(group)
-        for setting, (cell, found), arm in itertools.product(settings, pairs, ARMS):
+    groups: dict[Hashable, list[tuple[Cell, list[Outcome]]]] = {}
+    for cell, found in zip(plan, outcomes, strict=True):
+        groups.setdefault(setting_key(cell.settings[0]), []).append((cell, found))
+    for pairs in groups.values():
+        for setting, (cell, found), arm in itertools.product(pairs[0][0].settings, pairs, ARMS):
             yield _record(setting, cell.run, arm, found[cell.arm(arm, setting.lam)])
 
 

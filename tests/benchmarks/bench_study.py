@@ -16,7 +16,7 @@ from anchor_align._pipeline import build_graphs, cluster_graph, count_anchors, f
 from anchor_align._views import check_views
 from anchor_align.data import load_views
 from anchor_align.metrics import score_all
-from anchor_align.study import ARMS, BUNDLED, compare
+from anchor_align.study import ARMS, DEFAULT_DATA, compare
 
 ADAPTERS = ("lmvsc", "fmvacc", "sfmc")
 # Share of the bare time that a study may take on top.
@@ -25,7 +25,7 @@ BAR = 0.10
 
 def run(quick: bool, max_anchors: int, say: Callable[[str], None]) -> dict[str, Any]:
     """Bare runs, the study on one process, and the command on two."""
-    data, repeats = (BUNDLED[:1], 1) if quick else (BUNDLED, 10)
+    data, repeats = (DEFAULT_DATA[:1], 1) if quick else (DEFAULT_DATA, 10)
     seeds = {
         (record.setting.dataset, record.repeat): record.seed
         for record in compare("lmvsc", list(data), repeats=repeats).records
