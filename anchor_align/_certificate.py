@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from ._matching import RELATIVE_TOLERANCE, PairProblem, upper_bound
 from ._scale import PairTerms
 from ._types import FloatArray, IndexArray
+
+# Share of what anchors add to the objective on average, below which a margin tells nothing.
+AMBIGUOUS = 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +37,15 @@ def certify(terms: PairTerms, lam: float, permutation: IndexArray, pairs: IndexA
     if bound - objective <= 4 * RELATIVE_TOLERANCE * problem.scale:
         bound = objective
     return Certificate(feature, structure, objective, bound, _margins(problem, permutation, pairs[:, 0]))
+
+
+def ambiguous(margins: FloatArray, objective: float) -> npt.NDArray[np.bool_]:
+    """Which anchors of a view have partners that are hardly better than others.
+
+    An anchor is ambiguous if another partner would cost no more than a hundredth of what anchors add to the objective
+    on average.
+    """
+    return np.asarray(margins <= AMBIGUOUS * max(objective, 0.0) / len(margins))
 
 
 def _margins(problem: PairProblem, permutation: IndexArray, fixed: IndexArray) -> FloatArray:

@@ -10,23 +10,25 @@ from collections.abc import Sequence
 from .. import __version__
 from ..errors import AnchorAlignError
 from . import _adapters, _align, _compare, _datasets
-from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE
+from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, Parser, add_verbosity
 
 COMMANDS = (_compare, _align, _adapters, _datasets)
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Parser of ``anchor-align``."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="anchor-align",
         description="Anchor alignment for multi-view clustering.",
         epilog="example: anchor-align compare lmvsc",
     )
     parser.add_argument("--version", action="version", version=f"anchor-align {__version__}")
-    parser.add_argument("-v", action="count", default=0, dest="verbosity", help="-vv: show tracebacks of errors")
+    add_verbosity(parser, default=0)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.register(commands)
+    for command_parser in commands.choices.values():
+        add_verbosity(command_parser, default=argparse.SUPPRESS)
     return parser
 
 

@@ -43,10 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_json(registry: Registry) -> None:
-    import json
     import math
 
     from ..plugins import one_line
+    from ._output import print_json
 
     def origin(plugin: Plugin) -> dict[str, object]:
         return {name: getattr(plugin, name) for name in ("distribution", "version", "entry_point")}
@@ -65,24 +65,22 @@ def _print_json(registry: Registry) -> None:
         "disabled": [origin(plugin) for plugin in registry.disabled],
         "unmatched": registry.unmatched,
     }
-    print(json.dumps(result, indent=2))
+    print_json(result)
 
 
 def _print_table(registry: Registry) -> None:
-    from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    from ..plugins import DISABLE_VARIABLE, one_line
+    from ..plugins import DISABLE_VARIABLE
+    from ._output import plain, plain_table, result_console
 
-    console = Console(highlight=False)
+    console = result_console()
 
     def text(value: object, style: str = "") -> Text:
-        # Text, not a string: what plug-ins say is no markup; and the terminal may not know all of its characters.
-        return Text(one_line(value).encode(console.encoding, "replace").decode(console.encoding), style=style)
+        return plain(value, console, style)
 
     def show(headings: list[str], rows: list[list[Text]]) -> None:
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        table = plain_table()
         for heading in headings[:-1]:
             table.add_column(heading, overflow="fold", max_width=20)
         table.add_column(headings[-1], overflow="fold")

@@ -13,9 +13,6 @@ from ._options import EXIT_OK, whole_number
 if TYPE_CHECKING:
     from ..data._graph_files import Alignment, GraphFiles
 
-# An anchor is called ambiguous if another partner costs less than this part of an anchor's share of the objective.
-AMBIGUOUS = 0.01
-
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the parser."""
@@ -108,18 +105,19 @@ def _aligned(files: GraphFiles, arguments: argparse.Namespace) -> Alignment:
 
 def _summary(result: Alignment) -> list[dict[str, Any]]:
     """Numbers of each view."""
-    m = len(result.permutations[0])
+    from .._certificate import ambiguous
+
     rows = []
     for view, name in enumerate(result.names):
-        share = float(result.objective[view]) / m
         numbers = {key: float(values[view]) for key, values in result.numbers().items() if key != "margins"}
-        ambiguous = int((result.margins[view] <= AMBIGUOUS * share).sum())
-        rows.append({"view": name, **numbers, "ambiguous": ambiguous, "is_reference": view == result.reference})
+        is_reference = view == result.reference
+        unsure = 0 if is_reference else int(ambiguous(result.margins[view], float(result.objective[view])).sum())
+        rows.append({"view": name, **numbers, "ambiguous": unsure, "is_reference": is_reference})
     return rows
 
 
 def _print_json(result: Alignment, arguments: argparse.Namespace, notes: list[str]) -> None:
-    import json
+    from ._output import print_json
 
     n, m = result.fused.shape
     summary = {
@@ -132,22 +130,14 @@ def _print_json(result: Alignment, arguments: argparse.Namespace, notes: list[st
         "permutations": [[int(each) for each in p] for p in result.permutations],
         "notes": notes,
     }
-    print(json.dumps(summary, indent=2))
+    print_json(summary)
 
 
 def _print_table(result: Alignment, out: Path) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from ..plugins import one_line
-    from ._output import result_console
+    from ._output import plain, plain_table, result_console
 
     console = result_console()
-
-    def text(value: object) -> Text:
-        return Text(one_line(value).encode(console.encoding, "replace").decode(console.encoding))
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = plain_table()
     table.add_column("view", overflow="fold")
     for heading in ("feature", "structure", "objective", "bound", "gap", "ambiguous"):
         table.add_column(heading, justify="right", no_wrap=True)
@@ -155,6 +145,6 @@ def _print_table(result: Alignment, out: Path) -> None:
     for row in _summary(result):
         name = f"{row['view']} (reference)" if row["is_reference"] else row["view"]
         numbers = [f"{row[key]:.4g}" for key in ("feature", "structure", "objective", "upper_bound")]
-        table.add_row(text(name), *numbers, f"{row['gap']:.1e}", f"{row['ambiguous']} of {m}")
+        table.add_row(plain(name, console), *numbers, f"{row['gap']:.1e}", f"{row['ambiguous']} of {m}")
     console.print(table)
-    console.print(text(f"written: {out}"), soft_wrap=True)
+    console.print(plain(f"written: {out}", console), soft_wrap=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..study import StudyResult
 
 COMPARE = Defaults(data=("simulated", "digits", "breast-cancer"), anchors=(), lam=(0.1,), repeats=10)
-SWEEP = Defaults(data=("digits",), anchors=("k", "2k", "5k"), lam=(0.0, 0.01, 0.1, 1.0, 10.0), repeats=5)
+SWEEP = Defaults(data=("digits",), anchors=("k", "2k", "5k"), lam=(0.0, 0.01, 0.1, 1.0, 10.0), repeats=10)
 
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
             result = compare(**options, cache=cache, callback=bar, pictures=pictures)
     except KeyboardInterrupt:
         kept = "" if cache is None else "; finished runs are kept, the same command goes on from there"
-        print(f"anchor-align: interrupted{kept}", file=sys.stderr)
+        tell(f"interrupted{kept}")
         return EXIT_INTERRUPTED
     result = replace(result, kind=arguments.command, command=reproducing_command(arguments))
     _tell(result, quiet=arguments.quiet)
@@ -70,14 +70,19 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         _write(result, arguments)
     except FileError as error:
-        print(f"anchor-align: {error}", file=sys.stderr)
+        tell(str(error))
         return EXIT_FAILED
     return EXIT_FAILED if result.n_failed else EXIT_OK
 
 
 def warn(text: str) -> None:
+    """A warning on stderr."""
+    tell(f"warning: {text}")
+
+
+def tell(text: str) -> None:
     """One line on stderr."""
-    print(f"anchor-align: warning: {text}", file=sys.stderr)
+    print(f"anchor-align: {text}", file=sys.stderr)
 
 
 def _check_outputs(arguments: argparse.Namespace) -> None:
@@ -126,18 +131,24 @@ def _stdout_for_results() -> Iterator[None]:
 
 
 def _tell(result: StudyResult, *, quiet: bool) -> None:
-    """What was worked out about the data, and what was warned of, on stderr."""
+    """What was worked out about the data, what was warned of, and what failed, on stderr."""
+    from ..plugins import one_line
+
     if not quiet:
         for data in result.data:
             for note in data.notes:
-                print(f"anchor-align: {data.name}: {note}", file=sys.stderr)
-    for text, count in Counter(text for record in result.records for text in record.warnings).items():
+                tell(f"{one_line(data.name)}: {one_line(note)}")
+    runs = result.runs
+    for text, count in Counter(text for record in runs for text in record.warnings).items():
         warn(f"{text} ({count} runs)" if count > 1 else text)
+    if result.n_failed:
+        reasons = Counter(record.reason for record in runs if record.reason)
+        more = f" (and {len(reasons) - 1} other reasons)" if len(reasons) > 1 else ""
+        tell(f"{result.n_failed} of {len(runs)} runs failed: {reasons.most_common(1)[0][0]}{more}")
 
 
 def _print_result(result: StudyResult, form: str) -> None:
-    from ..report import answer, render, study_table
-    from ..report._text import encodable
+    from ..report import answer, encodable, render, study_table
     from ._output import print_text, result_console
 
     console = result_console()
@@ -154,8 +165,7 @@ def _print_result(result: StudyResult, form: str) -> None:
 
 def _write(result: StudyResult, arguments: argparse.Namespace) -> None:
     from .._files import write_whole
-    from ..report import html_report
-    from ..report._result_files import write_results
+    from ..report import html_report, write_results
 
     if arguments.html:
         write_whole(arguments.html, html_report(result).encode())

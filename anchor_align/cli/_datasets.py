@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ._options import EXIT_OK, add_data_options
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
     from ..data import MultiViewData
 
 
@@ -31,6 +29,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run(arguments: argparse.Namespace) -> int:
     """List the catalogue, or look into files."""
     from ..data import load_views
+    from ._output import print_json
 
     if not arguments.data:
         _print_catalogue(arguments.format)
@@ -45,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         described.append(_described(path, data))
     if arguments.format == "json":
-        _print_json({"data": described})
+        print_json({"data": described})
     else:
         _print_described(described)
     return EXIT_OK
@@ -67,16 +66,11 @@ def _described(path: str, data: MultiViewData) -> dict[str, Any]:
     }
 
 
-def _print_json(result: dict[str, Any]) -> None:
-    import json
-
-    print(json.dumps(result, indent=2))
-
-
 def _print_catalogue(form: str) -> None:
     from dataclasses import asdict
 
     from ..data import catalogue
+    from ._output import print_json
 
     sets = catalogue()
     if form == "json":
@@ -84,7 +78,7 @@ def _print_catalogue(form: str) -> None:
             {**asdict(each), "views": [{"name": name, "n_features": size} for name, size in each.views]}
             for each in sets
         ]
-        _print_json({"datasets": listed})
+        print_json({"datasets": listed})
         return
     rows = [
         [
@@ -99,7 +93,7 @@ def _print_catalogue(form: str) -> None:
 
 
 def _print_described(described: list[dict[str, Any]]) -> None:
-    from ._output import result_console
+    from ._output import plain, result_console
 
     console = result_console()
     for place, each in enumerate(described):
@@ -107,35 +101,24 @@ def _print_described(described: list[dict[str, Any]]) -> None:
             console.print()
         clusters = "no labels" if each["n_clusters"] is None else f"{each['n_clusters']} clusters"
         heading = f"{each['data']}: {each['n_samples']} samples, {clusters}"
-        console.print(_text(heading, console.encoding, "bold"), soft_wrap=True)
+        console.print(plain(heading, console, "bold"), soft_wrap=True)
         rows = [
             [view["name"], str(view["n_features"]), f"{'sparse' if view['sparse'] else 'dense'} {view['dtype']}"]
             for view in each["views"]
         ]
         _print_rows(["view", "features", "kind"], rows)
         for note in each["notes"]:
-            console.print(_text(note, console.encoding, "dim"))
+            console.print(plain(note, console, "dim"))
 
 
 def _print_rows(headings: list[str], rows: list[list[str]]) -> None:
-    from rich.table import Table
-
-    from ._output import result_console
+    from ._output import plain, plain_table, result_console
 
     console = result_console()
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = plain_table()
     for heading in headings:
         numbers = heading in ("samples", "clusters", "features")
         table.add_column(heading, justify="right" if numbers else "left", no_wrap=numbers, overflow="fold")
     for row in rows:
-        table.add_row(*(_text(value, console.encoding) for value in row))
+        table.add_row(*(plain(value, console) for value in row))
     console.print(table)
-
-
-def _text(value: str, encoding: str, style: str = "") -> Text:
-    """Text, not a string: names in files are no markup; and the terminal may not know all of their characters."""
-    from rich.text import Text
-
-    from ..plugins import one_line
-
-    return Text(one_line(value).encode(encoding, "replace").decode(encoding), style=style)

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from typing import NoReturn
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser that says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with the code for usage errors."""
+        self.exit(EXIT_USAGE, f"anchor-align: {' '.join(message.split())}; see {self.prog} --help\n")
+
+
+def add_verbosity(parser: argparse.ArgumentParser, default: object) -> None:
+    """``-v``, before or after the command."""
+    parser.add_argument("-v", action="count", default=default, dest="verbosity", help="-vv: show tracebacks of errors")
 
 
 def add_plugin_option(parser: argparse._ActionsContainer) -> None:

@@ -22,6 +22,7 @@ class Bar:
         console = Console(stderr=True)
         self._tracebacks = tracebacks
         self.not_kept = False
+        self._shown: set[str] = set()
         self._task: TaskID | None = None
         self._bar: Progress = Progress(
             TextColumn("{task.completed:.0f} of {task.total:.0f} runs"),
@@ -52,6 +53,7 @@ class Bar:
             # What was kept from before counts as done, but not for the speed.
             self._task = self._bar.add_task("", total=progress.total, completed=progress.done)
         self._bar.update(self._task, completed=progress.done, description=progress.label)
-        if self._tracebacks:
-            for _, trace in progress.failures:
+        for _, trace in progress.failures if self._tracebacks else ():
+            if trace not in self._shown:
+                self._shown.add(trace)
                 print(trace, file=sys.stderr, end="")

@@ -127,7 +127,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         "data": specs,
         "n_anchors": _flat(arguments.anchors) or list(defaults.anchors) or None,
         "lam": _flat(arguments.lam) or list(defaults.lam),
-        "params": dict(arguments.params),
+        "params": _merged(arguments.params),
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
         "repeats": arguments.repeats,
         "seed": arguments.seed,
@@ -150,8 +150,8 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--clusters", str(arguments.clusters)] if arguments.clusters else []
     anchors = _flat(arguments.anchors) or defaults.anchors
     words += ["--anchors", *anchors] if anchors else []
-    words += ["--lam", *(f"{each:g}" for each in _flat(arguments.lam) or defaults.lam)]
-    for name, values in arguments.params:
+    words += ["--lam", *(repr(each).removesuffix(".0") for each in _flat(arguments.lam) or defaults.lam)]
+    for name, values in _merged(arguments.params).items():
         words += ["--set", f"{name}={','.join(map(str, values))}"]
     words += ["--reference", arguments.reference] if arguments.reference != "consensus" else []
     words += ["--repeats", str(arguments.repeats), "--seed", str(arguments.seed)]
@@ -160,6 +160,14 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     for path in arguments.plugin:
         words += ["--plugin", path]
     return shlex.join(words)
+
+
+def _merged(params: Sequence[tuple[str, tuple[object, ...]]]) -> dict[str, tuple[object, ...]]:
+    """All values of each setting, however often it is named."""
+    merged: dict[str, tuple[object, ...]] = {}
+    for name, values in params:
+        merged[name] = (*merged.get(name, ()), *values)
+    return merged
 
 
 def _flat(values: Sequence[Sequence[Any]] | None) -> list[Any]:

@@ -23,8 +23,13 @@ _PARTS = ("data", "indices", "indptr", "shape")
 
 
 def output_form(out: Path, form: str) -> str:
-    """Form of the output: by the ending of OUT, or else that of the input; "npy" is a folder."""
-    return {".npz": "npz", ".mat": "mat"}.get(out.suffix.lower(), form)
+    """Form of the output: by the ending of OUT; without one, that of the input. "npy" is a folder."""
+    ending = out.suffix.lower()
+    if ending in (".npz", ".mat"):
+        return ending[1:]
+    if ending and not out.is_dir() and (form != "npy" or ending in (".npy", ".csv", ".txt", ".json", ".h5")):
+        raise InputError(f"Cannot write {out}: expected a name that ends in .npz or .mat, or a folder for .npy files.")
+    return form
 
 
 def check_output(out: Path, form: str, shape: tuple[int, int], inputs: Sequence[str], *, matrices: bool) -> None:

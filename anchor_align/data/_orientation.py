@@ -43,7 +43,7 @@ def find_orientation(views: Sequence[Entry], n_labels: int | None, orient: str, 
         )
     if rows or columns:
         where = "rows" if rows else "columns"
-        return Orientation((columns,) * len(views), f"Samples are {where}: {reason}, fits no other side.")
+        return Orientation((columns,) * len(views), f"Samples are {where}: {reason}, fits this side alone.")
     return _mixed(views, n_labels, path)
 
 

@@ -8,14 +8,17 @@ from ._formats import render
 from ._graph_figure import plot_graphs
 from ._html import html_report
 from ._match_figures import plot_objective, plot_permutations
+from ._result_files import write_results
 from ._sensitivity_figure import plot_sensitivity
 from ._sentences import answer
 from ._style import check_figures, figure_bytes
 from ._tables import study_table
+from ._text import encodable
 
 __all__ = [
     "answer",
     "check_figures",
+    "encodable",
     "figure_bytes",
     "html_report",
     "plot_differences",
@@ -26,4 +29,5 @@ __all__ = [
     "render",
     "study_table",
     "write_figures",
+    "write_results",
 ]

@@ -55,7 +55,6 @@ def write_figures(
     written, taken = [], set[str]()
     for name, figure in _figures(result, shown):
         stem = free_name(name, taken)
-        taken.add(stem.lower())
         for format in FORMATS:
             path = place / f"{stem}.{format}"
             write_whole(path, figure_bytes(figure, format))
@@ -77,7 +76,7 @@ def _figures(result: StudyResult, showcases: Sequence[Showcase]) -> Iterator[tup
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """A name that every file system takes, and that no other figure has, not even in other case.
+    """A name that every file system takes, and that no other file has, not even in other case; it is then taken.
 
     Examples
     --------
@@ -93,4 +92,5 @@ def free_name(name: str, taken: set[str]) -> str:
     while stem.lower() in taken:
         number += 1
         stem = f"{clean}-{number}"
+    taken.add(stem.lower())
     return stem

@@ -137,7 +137,5 @@ def _is_long(text: str) -> bool:
 
 def _breakable(text: str) -> str:
     """Text of which long words may be broken: after signs, after foreign characters, and after every few letters."""
-    broken = re.sub(
-        r"(?<=\S)[_/.-](?=\w)|[0-9A-Za-z\u00c0-\u024f]{12}(?=\w)|[^\0-\u024f](?=\S)", "\\g<0>\0", visible(text)
-    )
+    broken = _BREAKS.sub("\\g<0>\0", visible(text))
     return r"\allowbreak{}".join(map(escape_latex, broken.split("\0")))

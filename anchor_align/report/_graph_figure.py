@@ -158,11 +158,20 @@ def _bands(labels: npt.NDArray[Any]) -> Bands:
 def _panels(clusterer: AlignedClusterer, bands: Bands) -> dict[str, Panel]:
     binned = [bands.means @ Z for Z in clusterer.anchor_graphs_.graphs]
     rows = [np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64) for Z in binned]
-    weights = clusterer.weights_
     return {
-        "unaligned": _panel(fuse(rows, weights=weights), bands),
-        "aligned": _panel(fuse(rows, clusterer.permutations_, weights=weights), bands),
+        "unaligned": _panel(fuse(rows, weights=_unaligned_weights(clusterer)), bands),
+        "aligned": _panel(fuse(rows, clusterer.permutations_, weights=clusterer.weights_), bands),
     }
+
+
+def _unaligned_weights(clusterer: AlignedClusterer) -> FloatArray | None:
+    """Weights that the adapter gives to the graphs as they come, where it gives any."""
+    if clusterer.weights_ is None or clusterer.aligner_ is None:
+        return clusterer.weights_
+    seed = clusterer.random_state if isinstance(clusterer.random_state, int) else 0
+    graphs = clusterer.anchor_graphs_.graphs
+    found = clusterer.adapter_.view_weights(graphs, n_clusters=clusterer.n_clusters, random_state=seed)
+    return None if found is None else np.asarray(found, dtype=np.float64)
 
 
 def _panel(image: FloatArray, bands: Bands) -> Panel:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ..study import DataInfo, StudyResult
-from ..study._results import FAILED
+from ..study import FAILED, DataInfo, StudyResult
 from ._html_parts import cell, escaped, facts, paragraph, table
-from ._text import count, printable, setting_text
+from ._text import count, printable
 
 MOST_VIEWS, MOST_REASONS = 12, 20
 ARMS_TEXT = (
@@ -31,15 +30,22 @@ def about(result: StudyResult) -> str:
 
 
 def _facts(result: StudyResult) -> list[tuple[str, str]]:
-    footing = "Fixed settings: every setting that was run is a row, and nothing was chosen by label."
+    footings = []
+    if result.of_footing("fixed"):
+        footings.append("Fixed settings: every setting that was run is a row, and nothing was chosen by label.")
     if result.of_footing("best"):
-        footing += " Best settings: for each arm the one with the highest mean was chosen by label: optimistic."
+        footings.append("Best settings: for each arm the one with the highest mean was chosen by label: optimistic.")
     pairing = (
         f"{count(result.repeats, 'repeat')} from seed {result.seed}. Every repeat and view draws its own numbers, and "
         "all arms of a repeat share them: the comparison is paired."
     )
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.items())
-    pairs = [("Arms", ARMS_TEXT), ("Footing", footing), ("Seeds", pairing), ("Reference", f"{result.reference}")]
+    pairs = [
+        ("Arms", ARMS_TEXT),
+        ("Footing", " ".join(footings)),
+        ("Seeds", pairing),
+        ("Reference", f"{result.reference}"),
+    ]
     if versions:
         pairs.append(("Versions", versions))
     return [(name, escaped(text)) for name, text in pairs]
@@ -88,27 +94,23 @@ def _adapter_table(result: StudyResult) -> str:
 
 def _failures(result: StudyResult) -> str:
     """Every reason once, with the runs it ended."""
-    places: dict[tuple[str, str, str], list[str]] = {}
-    for record in result.records:
-        if record.status == FAILED:
-            setting = record.setting
-            key = (setting.dataset, setting.adapter, record.reason)
-            places.setdefault(key, []).append(setting_text(setting))
+    failed = [record for record in result.runs if record.status == FAILED]
+    places = Counter((record.setting.dataset, record.setting.adapter, record.reason) for record in failed)
     if not places:
         return ""
     items = []
-    for (dataset, adapter, reason), settings in list(places.items())[:MOST_REASONS]:
-        where = f"{printable(dataset)} · {printable(adapter)}, {count(len(settings), 'record')}"
+    for (dataset, adapter, reason), n in list(places.items())[:MOST_REASONS]:
+        where = f"{printable(dataset)} · {printable(adapter)}, {count(n, 'run')}"
         items.append(f"<li>{escaped(where)}: <code>{escaped(reason)}</code></li>")
     return f"<h3>Failures</h3>\n<ul>{''.join(items)}</ul>{_more(len(places))}"
 
 
 def _warnings(result: StudyResult) -> str:
-    times = Counter(warning for record in result.records for warning in record.warnings)
+    times = Counter(warning for record in result.runs for warning in record.warnings)
     if not times:
         return ""
     shown = times.most_common(MOST_REASONS)
-    items = "".join(f"<li>{escaped(text)} <span class='muted'>({count(n, 'time')})</span></li>" for text, n in shown)
+    items = "".join(f"<li>{escaped(text)} <span class='muted'>({count(n, 'run')})</span></li>" for text, n in shown)
     return f"<h3>Warnings</h3>\n<ul>{items}</ul>{_more(len(times))}"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..study import ARMS, ArmSummary, Setting, StudyResult, Summary
 from ._html_parts import cell, escaped, table
 from ._rows import BETTER, FAILED, SAME, UNLABELLED, WORSE, Row, read_rows
-from ._tables_rows import Varying, varying
+from ._tables_rows import Varying, arm_cells, varying
 from ._text import (
     anchors_text,
     count,
@@ -98,19 +98,17 @@ def _start(row: Summary) -> str:
 
 def _numbers(row: Row, score: str, uneven: bool) -> str:
     """Arms, difference, interval, p, repeats and verdict."""
-    means = [arm.mean[score] for arm in row.summary.arms.values() if score in arm.mean]
-    # As shown: what looks the same is equally good.
-    top = percent(max(means)) if means else None
-    arms = "".join(_arm(arm, row.summary.arms.get(arm), score, top) for arm in ARMS)
+    cells = zip(ARMS, arm_cells(row.summary, score), strict=True)
+    arms = "".join(_arm(arm, row.summary.arms.get(arm), score, bold=each.bold) for arm, each in cells)
     return arms + _difference(row, uneven) + cell(_verdict(row), "words")
 
 
-def _arm(name: str, arm: ArmSummary | None, score: str, top: str | None) -> str:
+def _arm(name: str, arm: ArmSummary | None, score: str, *, bold: bool) -> str:
     if arm is None or score not in arm.mean:
         failed = arm is not None and arm.n_failed and not arm.n_done
         return cell("failed" if failed else NOTHING, "number")
     mean = percent(arm.mean[score])
-    shown = f"<strong>{mean}</strong>" if mean == top else mean
+    shown = f"<strong>{mean}</strong>" if bold else mean
     if score in arm.sd:
         shown += f" ± {percent(arm.sd[score])}"
     if arm.n_failed:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._certificate import ambiguous
 from .._types import FloatArray, IndexArray
 from ._style import COLUMN, NORMAL, SMALL, Theme, get_theme, message_figure, new_figure, style
 from ._text import number_text, shortened
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 # A figure has room for this many views; what is left out is said.
 MOST_VIEWS = 48
-# An anchor is ambiguous if another partner costs less than this share of what anchors add to the objective on average.
-AMBIGUOUS = 0.05
 REFERENCE = " (ref.)"
 BY_CONSTRUCTION = "The anchors of all views correspond by construction:\nnothing had to be aligned."
 
@@ -168,7 +167,7 @@ def _ambiguous(aligner: AnchorAligner | None, view: int) -> np.ndarray[tuple[int
     margins = aligner.margins_[view]
     if view == aligner.reference_:
         return np.zeros(len(margins), dtype=bool)
-    return np.asarray(margins < AMBIGUOUS * max(aligner.objective_[view], 0.0) / len(margins))
+    return ambiguous(margins, float(aligner.objective_[view]))
 
 
 def _draw_permutation(

@@ -45,7 +45,6 @@ def write_results(result: StudyResult, folder: str | os.PathLike[str]) -> list[P
     taken: set[str] = set()
     for data in result.data:
         stem = free_name(f"{data.name}-clusters", taken)
-        taken.add(stem.lower())
         write_whole(place / f"{stem}.csv", clusters_csv(result, data).encode())
         written.append(place / f"{stem}.csv")
     return [*written, *write_figures(result, place / "figures")]

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 from ..study import Difference, Record, StudyResult, Summary
 from ..study._results import DONE
-from ..study._statistics import setting_key
+from ..study._statistics import (
+    ALIGNED_BETTER,
+    NO_DIFFERENCE,
+    NOTHING_TO_ALIGN,
+    UNALIGNED_BETTER,
+    setting_key,
+)
 
 # How a row came out. With an interval: the first three; without one, as for a single repeat: the next two.
 BETTER, WORSE, UNCLEAR = "better", "worse", "unclear"
@@ -63,12 +69,16 @@ def _read_row(summary: Summary, score: str, runs: Mapping[Hashable, Sequence[Rec
     }
     both = sorted(values["unaligned"].keys() & values["aligned"].keys())
     pairs = tuple(values["aligned"][repeat] - values["unaligned"][repeat] for repeat in both)
-    # Other arms may be chosen at other settings on the footing "best": then they differ all the same.
-    matched = any(record.objective is not None for record in aligned) or any(pairs)
-    return Row(summary, _outcome(difference) if matched else SAME, difference, pairs)
+    return Row(summary, _outcome(difference), difference, pairs)
 
 
 def _outcome(difference: Difference) -> str:
-    if difference.low is None or difference.high is None:
-        return HIGHER if difference.mean > 0 else LOWER if difference.mean < 0 else UNCLEAR
-    return BETTER if difference.low > 0 else WORSE if difference.high < 0 else UNCLEAR
+    known = {
+        ALIGNED_BETTER: BETTER,
+        UNALIGNED_BETTER: WORSE,
+        NO_DIFFERENCE: UNCLEAR,
+        NOTHING_TO_ALIGN: SAME,
+    }
+    if difference.verdict in known:
+        return known[difference.verdict]
+    return HIGHER if difference.mean > 0 else LOWER if difference.mean < 0 else UNCLEAR

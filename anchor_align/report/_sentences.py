@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..study import Difference, StudyResult
+from ..study import DONE, Difference, StudyResult
 from ._rows import BETTER, FAILED, HIGHER, LOWER, SAME, UNCLEAR, UNLABELLED, WORSE, Row, read_rows
 from ._text import (
     MINUS,
@@ -43,13 +43,16 @@ def answer(result: StudyResult) -> str:
     >>> answer(StudyResult("compare", (), (), (), (), "acc", 10, 0, "consensus", ""))
     'Nothing was compared.'
     """
-    rows = read_rows(result)
-    if not rows:
-        return "Nothing was compared."
-    sentences = [_one_row(rows[0], result)] if len(rows) == 1 else _many_rows(rows, result)
-    best = [row for row in read_rows(result, "best") if row.outcome in COMPARED]
-    if best and len(rows) > 1:
-        chosen = f"With the best setting of each arm chosen by label (optimistic; {_repeats(best)})"
+    rows, best = read_rows(result), [row for row in read_rows(result, "best") if row.outcome in COMPARED]
+    if not rows and not best:
+        unscored = any(record.status == DONE and record.scores is None for record in result.records)
+        why = ": without labels there is no best setting" if unscored else ""
+        return f"Nothing was compared{why}."
+    sentences = []
+    if rows:
+        sentences = [_one_row(rows[0], result)] if len(rows) == 1 else _many_rows(rows, result)
+    if best and len(rows) != 1:
+        chosen = f"With the best setting of each arm chosen by label (optimistic; {_about(best, result)})"
         sentences.append(f"{chosen}, aligned fusion is {_counts(best)}.")
     return " ".join(sentences)
 
@@ -110,7 +113,7 @@ def _many_rows(rows: Sequence[Row], result: StudyResult) -> list[str]:
     elif compared:
         places = {(row.summary.dataset, row.summary.adapter) for row in compared}
         footing = "fixed settings" if len(places) == len(compared) else "every setting a comparison"
-        about = f"({score_name(result.score)}, {_repeats(compared)} each, {footing})"
+        about = f"({_about(compared, result)} each, {footing})"
         sentences.append(f"Aligned fusion is {_counts(compared)} {about}.")
         mean = sum(row.difference.mean for row in compared if row.difference) / len(compared)
         sentences.append(f"Mean difference: {points(mean)} points.")
@@ -171,6 +174,10 @@ def _name(text: str) -> str:
 
 def _rows_text(n: int) -> str:
     return count(n, "comparison")
+
+
+def _about(rows: Sequence[Row], result: StudyResult) -> str:
+    return f"{score_name(result.score)}, {_repeats(rows)}"
 
 
 def _repeats(rows: Sequence[Row]) -> str:

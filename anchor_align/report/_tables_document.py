@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import Counter
 from dataclasses import replace
 
-from ..study import ARMS, Record, StudyResult
+from ..study import ARMS, StudyResult
 from ._tables_cells import Grid
 from ._tables_pivot import pivots
 from ._tables_rows import best_differences_grid, best_grid, differences_grid, scores_grid, varying
@@ -41,27 +41,20 @@ def notes(result: StudyResult) -> tuple[str, ...]:
 
 def _failures(result: StudyResult) -> list[str]:
     """One line for every data set, adapter and reason."""
-    runs: dict[tuple[str, str], set[Hashable]] = {}
-    failed: dict[tuple[str, str, str], dict[Hashable, str]] = {}
-    for record in result.records:
+    runs: Counter[tuple[str, str]] = Counter()
+    failed: dict[tuple[str, str, str], list[str]] = {}
+    for record in result.runs:
         where = record.setting.dataset, record.setting.adapter
-        runs.setdefault(where, set()).add(_run(record))
+        runs[where] += 1
         if record.reason:
-            failed.setdefault((*where, record.reason), {})[_run(record)] = record.arm
+            failed.setdefault((*where, record.reason), []).append(record.arm)
     lines = []
     for (dataset, adapter, reason), found in failed.items():
-        arms = [arm for arm in ARMS if arm in found.values()]
+        arms = [arm for arm in ARMS if arm in found]
         which = "all arms" if len(arms) == len(ARMS) else " and ".join(arms)
-        count = f"{len(found)} of {len(runs[dataset, adapter])} runs"
+        count = f"{len(found)} of {runs[dataset, adapter]} runs"
         lines.append(f"failed: {dataset}, {adapter}, {which}, {count}: {reason}")
     return lines
-
-
-def _run(record: Record) -> Hashable:
-    """What a run is: arms that do not depend on lam are the same run at every lam."""
-    setting = record.setting
-    lam = setting.lam if record.arm == "aligned" else None
-    return record.arm, record.repeat, setting.n_anchors, lam, repr(setting.params)
 
 
 def _unlabelled(result: StudyResult) -> list[str]:

@@ -6,7 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..study import ARMS, ArmSummary, Setting, StudyResult, Summary
-from ..study._statistics import ALIGNED_BETTER, ALWAYS_HIGHER, NO_DIFFERENCE, ONE_REPEAT, UNALIGNED_BETTER
+from ..study._statistics import (
+    ALIGNED_BETTER,
+    ALWAYS_HIGHER,
+    NO_DIFFERENCE,
+    NOTHING_TO_ALIGN,
+    ONE_REPEAT,
+    UNALIGNED_BETTER,
+)
 from ._tables_cells import FAILED_CELL, Cell, Column, Grid, Row, cells
 from ._text import (
     MINUS,
@@ -33,6 +40,7 @@ _SHORT = {
     ALIGNED_BETTER: "better",
     UNALIGNED_BETTER: "worse",
     NO_DIFFERENCE: "unclear",
+    NOTHING_TO_ALIGN: "the same",
     ONE_REPEAT: "one repeat",
     ALWAYS_HIGHER[True]: "always higher",
     ALWAYS_HIGHER[False]: "always lower",

@@ -13,7 +13,7 @@ from .._containment import contained
 from .._pipeline import count_anchors
 from .._validation import check_reference
 from ..adapter import Adapter
-from ..errors import AdapterError, AnchorAlignError, InputError, unknown_name
+from ..errors import AdapterError, AnchorAlignError, InputError, InputTypeError, unknown_name
 from ..plugins import AdapterRecord, Registry, one_line
 from ._anchors import anchors_for
 from ._identity import describe_adapter, run_key
@@ -66,6 +66,10 @@ class Cell:
 def check_grid(grid: Grid, registry: Registry) -> None:
     """Refuse unknown adapters and settings, and values given twice."""
     for adapter in grid.adapters:
+        if not isinstance(adapter, str):
+            raise InputTypeError(
+                f"Expected adapters by name, got {type(adapter).__name__}; a file with the adapter goes into plugins."
+            )
         registry.record(adapter)
     lists: dict[str, tuple[object, ...]] = {
         "adapter": grid.adapters,

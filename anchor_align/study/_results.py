@@ -243,9 +243,20 @@ class StudyResult:
     showcases: tuple[Showcase, ...] = field(default=(), repr=False)
 
     @property
+    def runs(self) -> tuple[Record, ...]:
+        """Records without those that are there once more: arms that do not depend on ``lam`` are one run."""
+        seen: dict[object, Record] = {}
+        for record in self.records:
+            setting = record.setting
+            lam = setting.lam if record.arm == "aligned" else None
+            where = (setting.dataset, setting.adapter, setting.n_anchors, lam, repr(setting.params))
+            seen.setdefault((*where, record.arm, record.repeat), record)
+        return tuple(seen.values())
+
+    @property
     def n_failed(self) -> int:
-        """Number of records without a result."""
-        return sum(record.status == FAILED for record in self.records)
+        """Number of runs without a result."""
+        return sum(record.status == FAILED for record in self.runs)
 
     def of_footing(self, footing: str) -> tuple[Summary, ...]:
         """The rows on one footing."""

@@ -14,6 +14,7 @@ from ._results import ARMS, DONE, FAILED, FOOTINGS, SCORES, ArmSummary, Differen
 CONFIDENCE = 0.95
 ALIGNED_BETTER, UNALIGNED_BETTER = "aligned better", "unaligned better"
 NO_DIFFERENCE, ONE_REPEAT = "no clear difference", "one repeat: no interval"
+NOTHING_TO_ALIGN = "the same, nothing to align"
 ALWAYS_HIGHER = {True: "aligned higher, the same in every repeat", False: "unaligned higher, the same in every repeat"}
 
 # Scores are between -1 and 1: what is beyond this many digits comes from the order of additions, not from the data.
@@ -168,10 +169,15 @@ def _differences(runs: dict[str, list[Record]]) -> dict[str, Difference]:
     repeats = [repeat for repeat in aligned if repeat in unaligned]
     if not repeats:
         return {}
-    return {
+    found = {
         name: paired_difference([aligned[i][name] for i in repeats], [unaligned[i][name] for i in repeats])
         for name in SCORES
     }
+    # On the footing "best" the arms may be at settings that differ otherwise.
+    matched = any(record.objective is not None for record in runs["aligned"])
+    if matched or any(aligned[i] != unaligned[i] for i in repeats):
+        return found
+    return {name: Difference(each.n, 0.0, None, None, None, NOTHING_TO_ALIGN) for name, each in found.items()}
 
 
 def _signed_rank(differences: NDArray[np.float64]) -> float:
