@@ -31,8 +31,9 @@ def parser() -> argparse.ArgumentParser:
     return made
 
 
-def run(*argv: object) -> int:
+def run(*argv: object, verbosity: int = 0) -> int:
     arguments = parser().parse_args(["align", *map(str, argv)])
+    arguments.verbosity = verbosity
     return int(arguments.run(arguments))
 
 
@@ -201,7 +202,11 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
     np.savez(tmp_path / "objects.npz", Z=np.array([graphs[0], None], dtype=object))
     np.save(tmp_path / "a.npy", graphs[0])
     (tmp_path / "notes.txt").write_text("nothing")
-    before = sorted(os.listdir(tmp_path))
+    for folder, name in (("d", "feature.npy"), ("d", "margins.npy"), ("other", "fused.npz")):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        np.save(tmp_path / "a.npy", graphs[0])
+        (tmp_path / folder / name).write_bytes((tmp_path / "a.npy").read_bytes())
+    before = sorted(map(str, tmp_path.rglob("*")))
     cases: list[tuple[list[object], str]] = [
         (["in.npz", "-o", "in.npz"], "is one of the graphs"),
         (["in.npz", "-o", "no/where.npz"], "Cannot write"),
@@ -211,7 +216,14 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
         (["in.npz", "a.npy", "-o", "o.npz"], "in.npz holds 3 arrays"),
         (["a.npy", "-o", "o", "--graphs", "Z"], "names variables"),
         (["a.npy", "-o", "in.npz/x"], "Cannot write"),
-        (["a.npy", "-o", "notes.txt"], "it is a file"),
+        (["a.npy", "-o", "notes.txt"], "expected a name that ends in .npz or .mat, or a folder for .npy files"),
+        (["a.npy", "-o", ""], "expected the name of a file or folder after -o"),
+        (["a.npy", "-o", "."], "the folder holds 'a.npy', which is not part of an earlier result"),
+        (["a.npy", "-o", ".."], "not part of an earlier result"),
+        (["a.npy", "-o", "/"], "not part of an earlier result"),
+        (["in.npz", "-o", "/"], "it is a folder"),
+        (["a.npy", "-o", "other"], "the folder holds 'fused.npz', which is not part"),
+        (["d/feature.npy", "d/margins.npy", "-o", "d"], "d/feature.npy: it is one of the graphs"),
         (["bad.npz", "-o", "o.npz"], "'Z0' is 120 x 7 (samples x anchors) and 'Z1' is 120 x 5"),
         (["nan.npz", "-o", "o.npz"], "NaN"),
         (["objects.npz", "-o", "o.npz"], "Python objects"),
@@ -225,7 +237,7 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
             run(*argv)
         assert message in str(caught.value)
         assert "\n" not in str(caught.value)
-    assert sorted(os.listdir(tmp_path)) == before
+    assert sorted(map(str, tmp_path.rglob("*"))) == before
     np.save(tmp_path / "fused.npy", graphs[0])
     with pytest.raises(FileError, match="one of the graphs"):
         run("fused.npy", "a.npy", "-o", ".")
@@ -240,9 +252,9 @@ def test_too_large_for_mat(tmp_path: Path, planted: Any, monkeypatch: pytest.Mon
 
 
 def test_failure_while_writing_leaves_what_was_there(
-    tmp_path: Path, planted: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, planted: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder or file of an earlier run stays as it is, and nothing half-written remains."""
+    """A folder of an earlier run stays as it is, nothing half-written remains, and the exit code says so."""
     for i, Z in enumerate(planted[0]):
         np.save(tmp_path / f"{i}.npy", Z)
     paths = [tmp_path / f"{i}.npy" for i in range(3)]
@@ -254,12 +266,43 @@ def test_failure_while_writing_leaves_what_was_there(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(np, "save", full)
-    with pytest.raises(FileError, match="No space left"):
-        run(*paths, "-o", tmp_path / "out", "--reference", "1")
+    capsys.readouterr()
+    assert run(*paths, "-o", tmp_path / "out", "--reference", "1") == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("anchor-align: Cannot write ")
+    assert err.endswith("No space left on device.\n")
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
-    with pytest.raises(FileError, match="No space left"):
-        run(*paths, "-o", tmp_path / "new")
+    assert run(*paths, "-o", tmp_path / "new") == 1
     assert sorted(os.listdir(tmp_path)) == names
+    with pytest.raises(FileError, match="No space left"):
+        run(*paths, "-o", tmp_path / "new", verbosity=2)
+
+
+def test_an_earlier_result_is_replaced_as_a_whole(
+    tmp_path: Path, planted: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Permutation matrices of an earlier run do not stay beside a result without them; "." may be the folder."""
+    paths = [tmp_path / f"{i}.npy" for i in range(3)]
+    for path, Z in zip(paths, planted[0], strict=True):
+        np.save(path, Z)
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    assert run(*paths, "-o", ".", "--matrices") == 0
+    assert (tmp_path / "out" / "matrices.npy").exists()
+    assert run(*paths, "-o", tmp_path / "out") == 0
+    assert not (tmp_path / "out" / "matrices.npy").exists()
+    (tmp_path / "out" / "mine.txt").write_text("mine")
+    with pytest.raises(FileError, match=r"holds 'mine\.txt'"):
+        run(*paths, "-o", tmp_path / "out")
+
+
+def test_equal_graphs_all_count(tmp_path: Path, planted: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """A graph that equals another is a graph of its own."""
+    graphs, _ = planted
+    np.savez(tmp_path / "in.npz", a=graphs[0], b=graphs[0], c=graphs[1])
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--format", "json") == 0
+    assert [view["view"] for view in json.loads(capsys.readouterr().out)["views"]] == ["a", "b", "c"]
 
 
 def test_choices_are_the_librarys() -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._options import EXIT_OK, whole_number
+from ._options import EXIT_FAILED, EXIT_OK, whole_number
 
 if TYPE_CHECKING:
     from ..data._graph_files import Alignment, GraphFiles
@@ -29,7 +29,13 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     parser.add_argument(
         "graphs", nargs="+", metavar="GRAPHS", help="one .npz or .mat file, or a .npy file for each view"
     )
-    parser.add_argument("-o", "--output", required=True, metavar="OUT", help="file or folder; replaced if it exists")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="OUT",
+        help="file, replaced if it exists; or folder, new, empty or with an earlier result",
+    )
     parser.add_argument("--graphs", nargs="+", dest="keys", metavar="KEY", help="variables that hold the graphs")
     parser.add_argument(
         "--orient", choices=["rows", "columns"], default="rows", help="whether samples are rows or columns [rows]"
@@ -59,13 +65,22 @@ def run(arguments: argparse.Namespace) -> int:
     """Read, align, write; then say how good the match is."""
     from ..data._graph_files import read_graphs
     from ..data._graph_output import check_output, output_form, write_alignment
+    from ..errors import FileError, InputError
 
+    if not arguments.output:
+        raise InputError("Cannot write '': expected the name of a file or folder after -o.")
     files = read_graphs(arguments.graphs, keys=arguments.keys, orient=arguments.orient)
     out = Path(arguments.output)
     form = output_form(out, files.form)
     check_output(out, form, files.graphs[0].shape, arguments.graphs, matrices=arguments.matrices)
     result = _aligned(files, arguments)
-    write_alignment(out, form, result)
+    try:
+        write_alignment(out, form, result)
+    except FileError as error:
+        if arguments.verbosity >= 2:
+            raise
+        print(f"anchor-align: {error}", file=sys.stderr)
+        return EXIT_FAILED
     notes = [note for note in files.notes if form == "mat" or "MATLAB 7.3" not in note]
     for note in notes:
         print(f"anchor-align: note: {note}", file=sys.stderr)

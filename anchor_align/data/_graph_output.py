@@ -20,6 +20,13 @@ from ._graph_files import Alignment, not_an_input
 # MATLAB reads no variable of version 5 that is larger.
 _LARGEST_MAT = 2**31
 _PARTS = ("data", "indices", "indptr", "shape")
+# Files of a result in a folder; those without which a folder holds none.
+_ALWAYS = ("permutations.npy", "reference.npy", "names.txt")
+_FILES = (
+    *_ALWAYS,
+    *(f"{name}.npy" for name in ("feature", "structure", "objective", "upper_bound", "gap", "margins", "matrices")),
+    *("fused.npy", "fused.npz"),
+)
 
 
 def output_form(out: Path, form: str) -> str:
@@ -46,9 +53,27 @@ def check_output(out: Path, form: str, shape: tuple[int, int], inputs: Sequence[
         return
     if out.exists() and not out.is_dir():
         raise FileError(f"Cannot write {out}: it is a file, and graphs in .npy files are written to a folder.")
-    for name in ("permutations.npy", "fused.npy", "fused.npz", "matrices.npy"):
+    for name in _FILES:
         not_an_input(out / name, inputs)
+    if out.is_dir():
+        _check_folder(out)
     check_writable(out / "x" if out.is_dir() else out)
+
+
+def _check_folder(out: Path) -> None:
+    """Refuse a folder with anything in it but an earlier result, which the new one replaces as a whole."""
+    try:
+        held = sorted(name for name in os.listdir(out) if not name.startswith("."))
+    except OSError as error:
+        raise FileError(f"Cannot write {out}: {error.strerror or error}.") from error
+    others = [name for name in held if name not in _FILES]
+    if not others and held and not set(_ALWAYS) <= set(held):
+        others = held
+    if others:
+        raise FileError(
+            f"Cannot write {out}: the folder holds {others[0]!r}, which is not part of an earlier result; expected a "
+            "folder that is new, empty or holds nothing but an earlier result."
+        )
 
 
 def write_alignment(out: Path, form: str, result: Alignment) -> None:
@@ -104,18 +129,19 @@ def _cell(values: Sequence[Any]) -> Any:
 
 def _write_folder(out: Path, result: Alignment) -> None:
     """All files beside the folder first, then in its place: a new folder appears whole."""
-    fresh = out.with_name(f".{out.name[:40]}.{secrets.token_hex(6)}.part")
+    # With a name of its own, also where it is given as "." or "..".
+    place = Path(os.path.abspath(out))
+    fresh = place.with_name(f".{place.name[:40]}.{secrets.token_hex(6)}.part")
     make_folder(fresh)
     try:
         for name, array in _arrays(result).items():
             write_whole(fresh / f"{name}.npy", _saver(array))
-        stale = out / ("fused.npy" if is_sparse(result.fused) else "fused.npz")
         if is_sparse(result.fused):
             write_whole(fresh / "fused.npz", lambda file: sp.save_npz(file, result.fused))
         else:
             write_whole(fresh / "fused.npy", _saver(result.fused))
         write_whole(fresh / "names.txt", "".join(f"{name}\n" for name in result.names).encode("utf-8", "replace"))
-        _move(fresh, out, stale)
+        _move(fresh, place)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
@@ -124,15 +150,21 @@ def _saver(array: Any) -> Any:
     return lambda file: np.save(file, array, allow_pickle=False)
 
 
-def _move(fresh: Path, out: Path, stale: Path) -> None:
+def _move(fresh: Path, out: Path) -> None:
     """Put the files where they belong; in a folder that is there, one by one."""
     try:
         if not out.exists():
             os.rename(fresh, out)
             return
-        for path in sorted(fresh.iterdir()):
-            os.replace(path, out / path.name)
-        # The fused graph of an earlier run, in the other form.
-        stale.unlink(missing_ok=True)
+        # Again: something may have come into the folder while graphs were aligned.
+        _check_folder(out)
+        written = sorted(path.name for path in fresh.iterdir())
+        for name in written:
+            os.replace(fresh / name, out / name)
+        # What only the earlier result has: matrices, or the fused graph in the other form.
+        for name in set(_FILES) - set(written):
+            (out / name).unlink(missing_ok=True)
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"Cannot write {out}: {error.strerror or error}.") from error

@@ -139,7 +139,8 @@ def _separate(entries: Sequence[Entry], n_labels: set[int], path: object, names:
     if numbered:
         first = min(numbered, key=lambda stem: names.index(normal(stem.rsplit(".", 1)[-1])))
         chosen = [entry for entry in families if _stem(entry) == first]
-    else:
+    elif option == "views":
+        # The same graph twice counts twice; the same view under two names does not.
         chosen = _without_twins(chosen)
     stems_in_order = list(dict.fromkeys(map(_stem, chosen)))
     chosen = sorted(chosen, key=lambda entry: (stems_in_order.index(_stem(entry)), natural(entry.key)))
