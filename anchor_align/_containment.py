@@ -16,9 +16,10 @@ import numpy as np
 def contained(seed: int | None = None) -> Iterator[None]:
     """Put back what belongs to the whole process, and send what is printed to stderr.
 
-    Kept are the working directory, the warning filters, numpy's error state and the states of the global random
+    Kept are stderr, the working directory, the warning filters, numpy's error state and the states of the global random
     generators. With ``seed`` these start from it: code that draws from them, against the rules, is then repeatable.
     """
+    stderr = sys.stderr
     python_state, numpy_state = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002  # not used: kept
     try:
         if seed is not None:
@@ -27,6 +28,7 @@ def contained(seed: int | None = None) -> Iterator[None]:
         with contextlib.redirect_stdout(sys.stderr), _same_directory(), warnings.catch_warnings(), np.errstate():
             yield
     finally:
+        sys.stderr = stderr
         random.setstate(python_state)
         np.random.set_state(numpy_state)  # noqa: NPY002
 

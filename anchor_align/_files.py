@@ -18,18 +18,20 @@ def write_whole(path: str | os.PathLike[str], content: bytes | Callable[[BinaryI
     ``content`` is what to write, or is called with the open file. A file that was there is kept until the new one is
     complete, and keeps its permissions.
     """
-    path = Path(path)
-    temporary = _beside(path)
-    with _reported(path):
+    with _reported(Path(path)):
+        # What a link points to is replaced, not the link.
+        place = Path(os.path.realpath(path))
+        if place.exists() and not place.is_file():
+            with open(place, "wb") as file:  # a device or a pipe
+                _fill(file, content)
+            return
+        temporary = _beside(place)
         try:
             with open(temporary, "xb") as file:
-                if callable(content):
-                    content(file)
-                else:
-                    file.write(content)
+                _fill(file, content)
             with suppress(FileNotFoundError):
-                os.chmod(temporary, path.stat().st_mode & 0o777)
-            os.replace(temporary, path)
+                os.chmod(temporary, place.stat().st_mode & 0o777)
+            os.replace(temporary, place)
         except BaseException:
             with suppress(OSError):
                 os.unlink(temporary)
@@ -38,11 +40,13 @@ def write_whole(path: str | os.PathLike[str], content: bytes | Callable[[BinaryI
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse a place that cannot be written to, before any work is done for it."""
-    path = Path(path)
-    if path.is_dir():
-        raise FileError(f"Cannot write {path}: it is a folder.")
-    with _reported(path):
-        temporary = _beside(path)
+    with _reported(Path(path)):
+        place = Path(os.path.realpath(path)) if os.fspath(path) else Path(path)
+        if place.is_dir() or not place.name:
+            raise FileError(f"Cannot write {os.fspath(path)!r}: it is a folder.")
+        if place.exists() and not place.is_file():
+            return
+        temporary = _beside(place)
         open(temporary, "xb").close()
         os.unlink(temporary)
 
@@ -54,6 +58,13 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
         path.mkdir(parents=True, exist_ok=True)
     check_writable(path / "x")
     return path
+
+
+def _fill(file: BinaryIO, content: bytes | Callable[[BinaryIO], object]) -> None:
+    if callable(content):
+        content(file)
+    else:
+        file.write(content)
 
 
 def _beside(path: Path) -> Path:

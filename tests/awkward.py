@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import sys
@@ -14,6 +15,19 @@ import numpy as np
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl, view_seeds
 
+_CALLS: list[int] = []
+
+
+class Odd(BaseException):
+    """No Exception."""
+
+
+class Unspeakable(Exception):
+    """Cannot be shown."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
 
 class Awkward(Adapter):
     """Random graphs; ``mode`` says what goes wrong on the way."""
@@ -24,6 +38,12 @@ class Awkward(Adapter):
         self.mode = mode
         self.seconds = seconds
         self.log = log
+
+    def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
+        """Refuse to say if told to."""
+        if self.mode == "no default":
+            raise RuntimeError("no idea")
+        return super().default_n_anchors(n_samples, n_clusters)
 
     def anchor_graphs(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
@@ -43,6 +63,21 @@ class Awkward(Adapter):
             case "print":
                 print("printed to stdout")
                 os.system("echo printed by a program")
+            case "moody":
+                # Works once in a process.
+                if _CALLS:
+                    raise MemoryError
+                _CALLS.append(random_state)
+            case "base":
+                raise Odd("odd")
+            case "cancelled":
+                raise asyncio.CancelledError
+            case "unspeakable":
+                raise Unspeakable
+            case "interrupt":
+                raise KeyboardInterrupt
+            case "scribble":
+                views[0].flags.writeable = True
             case "warn":
                 warnings.warn("anchors are few", stacklevel=2)
                 warnings.warn("for programmers", DeprecationWarning, stacklevel=2)

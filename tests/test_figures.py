@@ -119,13 +119,16 @@ def test_binned_rows_are_means_of_all_samples() -> None:
 
 
 def test_weights_of_views_count() -> None:
-    """Both graphs are fused with the weights of the fit."""
+    """The aligned graph has the weights of the fit, the unaligned one those that the adapter gives it as it comes."""
     rng = np.random.default_rng(0)
     graphs = [rng.dirichlet(np.ones(5), 30) for _ in range(2)]
     clusterer = with_graphs(graphs)
     clusterer.weights_ = np.array([0.9, 0.1])
-    image = _panels(clusterer, _bands(np.zeros(30, dtype=int)))["unaligned"].image
-    np.testing.assert_allclose(np.sort(image, axis=1), np.sort(0.9 * graphs[0] + 0.1 * graphs[1], axis=1))
+    clusterer.adapter_.view_weights = lambda graphs, **options: np.array([0.2, 0.8])
+    panels = _panels(clusterer, _bands(np.zeros(30, dtype=int)))
+    Z0, Z1 = (Z[:, p] for Z, p in zip(graphs, clusterer.permutations_, strict=True))
+    for name, fused in (("unaligned", 0.2 * graphs[0] + 0.8 * graphs[1]), ("aligned", 0.9 * Z0 + 0.1 * Z1)):
+        np.testing.assert_allclose(np.sort(panels[name].image, axis=1), np.sort(fused, axis=1))
 
 
 def test_dark_figures_are_dark_all_over() -> None:

@@ -23,6 +23,19 @@ def test_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_links_and_devices_stay_what_they_are(tmp_path: Path) -> None:
+    """A link's target is replaced; a pipe or device is written to."""
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    write_whole(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+    check_writable("/dev/null")
+    write_whole("/dev/null", b"gone")
+    assert Path("/dev/null").is_char_device()
+
+
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt(), ValueError("no")])
 def test_what_was_there_survives_a_failure(tmp_path: Path, error: BaseException) -> None:
     """The old file is as it was, and no part of the new one is left."""

@@ -179,7 +179,7 @@ def test_answer_for_one_row_has_means_interval_test_and_repeats() -> None:
     assert answer(study_results.one_row()) == (
         f"On digits, lmvsc reaches {100 * row.arms['aligned'].mean['acc']:.1f} % ACC with aligned fusion and "
         f"{100 * row.arms['unaligned'].mean['acc']:.1f} % without: {100 * difference.mean:.1f} points higher "
-        f"(95 % interval {100 * difference.low:.1f} to {100 * difference.high:.1f}, signed-rank p = 0.002, 10 repeats)."
+        f"(95 % interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}, signed-rank p = 0.002, 10 repeats)."
     )
 
 
@@ -194,7 +194,7 @@ def test_answer_for_one_row_has_means_interval_test_and_repeats() -> None:
         (study_results.no_labels(), ["has no labels", "3 repeats", "cannot be said"]),
         (study_results.some_labels(), ["On digits, lmvsc reaches", "for want of labels: mydata"]),
         (study_results.same_by_construction(), ["correspond by construction", "the same: 8", "10 repeats"]),
-        (study_results.sweep(), ["of 36 comparisons", "chosen by label (optimistic; 5 repeats)", "2 of 2 comparisons"]),
+        (study_results.sweep(), ["of 36 comparisons", "(optimistic; ACC, 5 repeats)", "2 of 2 comparisons"]),
     ],
 )
 def test_answer_is_honest(result: StudyResult, said: list[str]) -> None:

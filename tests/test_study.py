@@ -228,6 +228,53 @@ def test_showcases_are_runs_of_the_study() -> None:
     assert set(showcase.accuracy) == set(ARMS)
 
 
+def test_settings_that_only_look_equal_are_told_apart() -> None:
+    """True and 1 are two settings with rows of their own; 1 and 1.0 are one, given twice."""
+    result = awkward(params={"seconds": [0, False]}, pictures=True)
+    assert [(row.setting and repr(row.setting.params), row.arms["aligned"].n_done) for row in result.summaries] == [
+        ("(('seconds', 0),)", 2),
+        ("(('seconds', False),)", 2),
+    ]
+    with pytest.raises(InputError, match=r"value of seconds 1.0 is given twice"):
+        awkward(params={"seconds": [1, 1.0]})
+
+
+def test_labels_do_not_decide_the_anchors() -> None:
+    """The same views get the same seeds with, without and with other labels, and in any precision that holds them."""
+    data = make_simulated(0)
+    views = [X.astype(np.float32) for X in data.views]
+    versions = {
+        "as it is": replace(data, views=views),
+        "other labels": replace(data, views=views, labels=np.arange(200) % 4),
+        "double": replace(data, views=[X.astype(np.float64) for X in views]),
+    }
+    unlabelled = DataSpec("x", "none", data=replace(data, views=views, labels=None), n_clusters=4)
+    result = compare("lmvsc", {**versions, "none": unlabelled}, repeats=2)
+    for repeat in range(2):
+        assert len({record.seed for record in result.records if record.repeat == repeat}) == 1
+    assert len({info.digest for info in result.data}) == 3
+
+
+def test_an_adapter_that_cannot_suggest_a_number_fails_its_runs_only() -> None:
+    """Planning goes on; settings that it refuses at once are an error in one line."""
+    result = compare(["lmvsc", "awkward"], "simulated", plugins=[AWKWARD], repeats=1, params={"mode": "no default"})
+    reasons = {record.setting.adapter: record.reason for record in result.records}
+    assert reasons == {"lmvsc": "", "awkward": "RuntimeError: no idea"}
+
+
+def test_a_picture_that_fails_costs_no_result() -> None:
+    """The showcase is left out."""
+    result = awkward(params={"mode": "moody"}, repeats=1, pictures=True)
+    assert result.n_failed == 0
+    assert result.showcases == ()
+
+
+def test_adapters_are_given_by_name() -> None:
+    """An instance is refused with a hint."""
+    with pytest.raises(InputError, match=r"Expected adapters by name, got LMVSC"):
+        compare(get_adapter("lmvsc"), "simulated")
+
+
 def test_inputs_are_not_modified() -> None:
     """Views and labels are as before."""
     data = make_simulated(0)
@@ -249,3 +296,26 @@ def test_unknown_names_are_lookup_errors() -> None:
     """As everywhere in the package."""
     with pytest.raises(UnknownNameError):
         compare("nothing", "simulated")
+
+
+@pytest.mark.parametrize(
+    ("mode", "jobs", "reason"),
+    [
+        ("base", 1, "Odd: odd"),
+        ("base", 2, "Odd: odd"),
+        ("cancelled", 1, "CancelledError"),
+        ("unspeakable", 1, "Unspeakable: (Unspeakable that cannot be shown)"),
+        ("interrupt", 2, "KeyboardInterrupt"),
+    ],
+)
+def test_whatever_an_adapter_raises_is_a_failed_run(mode: str, jobs: int, reason: str) -> None:
+    """Also what is no Exception, and what cannot be shown; in another process even what looks like Ctrl-C."""
+    result = awkward(params={"mode": mode}, repeats=1, jobs=jobs)
+    assert {record.reason for record in result.records} == {reason}
+
+
+def test_adapters_cannot_write_to_data_that_were_read(tmp_path: Path) -> None:
+    """Not even by asking for it: the other adapters see the data as they are."""
+    np.savez(tmp_path / "mine.npz", a=np.arange(60.0).reshape(20, 3), b=np.ones((20, 2)), labels=np.arange(20) % 2)
+    result = compare("awkward", tmp_path / "mine.npz", plugins=[AWKWARD], params={"mode": "scribble"}, repeats=1)
+    assert {record.reason.split(":")[0] for record in result.records} == {"ValueError"}

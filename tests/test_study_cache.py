@@ -112,7 +112,7 @@ def test_settings_that_cannot_be_written_down_are_not_kept(tmp_path: Path) -> No
     assert list(tmp_path.rglob("*.json")) == []
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"key": "x", "outcome": {}}', b"\xff\xfe"])
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"check": "x", "outcome": {}}', b"\xff\xfe", b"[" * 10**5])
 def test_damaged_entries_are_computed_again(tmp_path: Path, content: bytes) -> None:
     """As if they were not there, and are mended."""
     first = study(tmp_path)
@@ -160,6 +160,16 @@ def test_default_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch,
     assert default_cache() == tmp_path / "anchor-align"
 
 
+def test_edited_entries_are_not_believed(tmp_path: Path) -> None:
+    """A score that was changed by hand is computed again."""
+    study(tmp_path)
+    (entry, *_) = sorted(tmp_path.rglob("*.json"))
+    stored = json.loads(entry.read_bytes())
+    stored["outcome"]["scores"]["acc"] = 7.0
+    entry.write_text(json.dumps(stored))
+    assert recomputed(tmp_path) == 1
+
+
 def test_entry_of_another_key_is_not_taken(tmp_path: Path) -> None:
     """A file that was renamed by hand is no result."""
     study(tmp_path)
@@ -189,15 +199,18 @@ def test_killed_at_any_moment_and_resumed(tmp_path: Path, jobs: str) -> None:
     log.unlink()
     rng = random.Random(0)
     cache = tmp_path / "killed"
-    for _ in range(2):
+    for wanted in (1, 9):
         process = subprocess.Popen(command(cache, log, "-j", jobs), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        time.sleep(rng.uniform(1.2, 2.4))
+        while len(list(cache.rglob("*.json"))) < wanted:
+            time.sleep(0.01)
+            assert process.poll() is None
+        time.sleep(rng.uniform(0.0, 0.1))
         process.send_signal(signal.SIGKILL)
         process.communicate()
         for entry in cache.rglob("*.json"):
             assert json.loads(entry.read_bytes())["outcome"]["scores"]
     finished = len(list(cache.rglob("*.json"))) // 3
-    before = len(log.read_text().splitlines()) if log.exists() else 0
+    before = len(log.read_text().splitlines())
     assert finish(cache, log, "-j", jobs) == expected
     started = len(log.read_text().splitlines()) - before
     assert started <= 6 - finished
@@ -213,3 +226,45 @@ def test_two_processes_on_one_cache(tmp_path: Path) -> None:
     assert [process.returncode for process in both] == [0, 0]
     assert printed[0] == printed[1] == finish(tmp_path / "alone", tmp_path / "a")
     assert list((tmp_path / "shared").rglob("*.part")) == []
+
+
+HELPER = "POWER = {power}\n"
+USER = """
+import numpy as np
+from anchor_align import Adapter, AnchorGraphs, hookimpl
+from {helper} import POWER
+
+
+class Mine(Adapter):
+    name = "mine"
+
+    def anchor_graphs(self, views, *, n_clusters, n_anchors, random_state):
+        Z = np.random.default_rng(random_state).dirichlet(np.ones(n_anchors), len(views[0])) ** POWER
+        return AnchorGraphs([Z, Z])
+
+
+@hookimpl
+def anchor_align_adapters():
+    return [Mine]
+"""
+
+
+def test_code_that_an_adapter_imports_counts(tmp_path: Path) -> None:
+    """An edited neighbour of a single file is another adapter: its runs are computed again, in new processes too."""
+    (tmp_path / "mine.py").write_text(USER.format(helper="neighbour"))
+    words = ["compare", "mine", "--plugin", str(tmp_path / "mine.py"), "--data", "simulated", "--anchors", "8"]
+    words += ["--repeats", "1", "--cache", str(tmp_path / "cache"), "--format", "csv"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    script = [sys.executable, "-c", "import sys; from anchor_align.cli import main; sys.exit(main())"]
+    entries = []
+    for power in (1, 1, 5):
+        (tmp_path / "neighbour.py").write_text(HELPER.format(power=power))
+        subprocess.run([*script, *words], env=environment, check=True, capture_output=True)
+        entries.append(len(list((tmp_path / "cache").rglob("*.json"))))
+    assert entries == [3, 3, 6]
+
+
+def test_large_arrays_as_settings_are_not_kept(tmp_path: Path) -> None:
+    """Their text leaves out the middle."""
+    study(tmp_path, params={"log": [np.zeros(0)]})
+    assert list(tmp_path.rglob("*.json")) == []

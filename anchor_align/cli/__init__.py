@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import AnchorAlignError
+from ..errors import AnchorAlignError, PluginError
 from . import _adapters, _align, _compare, _datasets
 from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, Parser, add_verbosity
 
@@ -34,7 +35,12 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
+    if sys.stderr is None:  # closed; print() would take stdout instead
+        sys.stderr = io.StringIO()
     arguments = build_parser().parse_args(argv)
+    if sys.stdout is None:
+        print("anchor-align: Cannot write the result: stdout is closed.", file=sys.stderr)
+        return EXIT_FAILED
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -44,10 +50,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     except AnchorAlignError as error:
         if arguments.verbosity >= 2:
             raise
-        print(f"anchor-align: {error}", file=sys.stderr)
+        # Plug-in failures may be several, one on each line; names may hold line breaks.
+        text = str(error) if isinstance(error, PluginError) else " ".join(str(error).split())
+        print(f"anchor-align: {text}", file=sys.stderr)
         return EXIT_USAGE
     except OSError as error:
-        return _stdout_failed(error)
+        if error.filename is None:
+            return _stdout_failed(error)
+        print(f"anchor-align: {error.filename}: {error.strerror}.", file=sys.stderr)
+        return EXIT_FAILED
     return code
 
 

@@ -20,6 +20,8 @@ from ._study_options import Defaults, add_study_options, reproducing_command, st
 if TYPE_CHECKING:
     from ..study import StudyResult
 
+MOST_WARNINGS = 10
+
 COMPARE = Defaults(data=("simulated", "digits", "breast-cancer"), anchors=(), lam=(0.1,), repeats=10)
 SWEEP = Defaults(data=("digits",), anchors=("k", "2k", "5k"), lam=(0.0, 0.01, 0.1, 1.0, 10.0), repeats=10)
 
@@ -48,7 +50,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the study, print the result, and write what was asked for."""
-    pictures = bool(arguments.html or arguments.output)
+    pictures = arguments.html is not None or arguments.output is not None
     _check_outputs(arguments)
     from ..study import compare
 
@@ -90,11 +92,11 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
     from .._files import check_writable, make_folder
     from ..report import check_figures
 
-    if arguments.html or arguments.output:
+    if arguments.html is not None or arguments.output is not None:
         check_figures()
-    if arguments.html:
+    if arguments.html is not None:
         check_writable(arguments.html)
-    if arguments.output:
+    if arguments.output is not None:
         make_folder(arguments.output)
 
 
@@ -139,8 +141,11 @@ def _tell(result: StudyResult, *, quiet: bool) -> None:
             for note in data.notes:
                 tell(f"{one_line(data.name)}: {one_line(note)}")
     runs = result.runs
-    for text, count in Counter(text for record in runs for text in record.warnings).items():
+    warned = Counter(text for record in runs for text in record.warnings)
+    for text, count in list(warned.items())[:MOST_WARNINGS]:
         warn(f"{text} ({count} runs)" if count > 1 else text)
+    if len(warned) > MOST_WARNINGS:
+        warn(f"{len(warned) - MOST_WARNINGS} more; --format json has all of them")
     if result.n_failed:
         reasons = Counter(record.reason for record in runs if record.reason)
         more = f" (and {len(reasons) - 1} other reasons)" if len(reasons) > 1 else ""
@@ -167,7 +172,7 @@ def _write(result: StudyResult, arguments: argparse.Namespace) -> None:
     from .._files import write_whole
     from ..report import html_report, write_results
 
-    if arguments.html:
+    if arguments.html is not None:
         write_whole(arguments.html, html_report(result).encode())
-    if arguments.output:
+    if arguments.output is not None:
         write_results(result, arguments.output)

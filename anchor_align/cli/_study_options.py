@@ -178,7 +178,9 @@ def _several(convert: Any) -> Any:
     """Type of an option whose values are separated by blanks or commas."""
 
     def parse(text: str) -> list[Any]:
-        return [convert(part) for part in text.split(",") if part]
+        if not all(text.split(",")):
+            raise argparse.ArgumentTypeError(f"expected values separated by commas, got {text!r}")
+        return [convert(part) for part in text.split(",")]
 
     return parse
 

@@ -39,7 +39,7 @@ _DIFFERENCE_COLUMNS = (
 _SHORT = {
     ALIGNED_BETTER: "better",
     UNALIGNED_BETTER: "worse",
-    NO_DIFFERENCE: "unclear",
+    NO_DIFFERENCE: "no clear diff.",
     NOTHING_TO_ALIGN: "the same",
     ONE_REPEAT: "one repeat",
     ALWAYS_HIGHER[True]: "always higher",

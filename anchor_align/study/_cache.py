@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
 import time
@@ -75,8 +76,10 @@ class Cache:
         """The outcome stored under the key, if there is one."""
         try:
             stored = json.loads(self._path(key).read_bytes())
-            return _decode(stored["outcome"]) if stored["key"] == key else None
-        except (OSError, ValueError, KeyError, TypeError, zlib.error):
+            if stored["check"] != _check(key, stored["outcome"]):
+                return None
+            return _decode(stored["outcome"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError, zlib.error):
             return None
 
     def put(self, key: str, outcome: Outcome) -> bool:
@@ -84,13 +87,19 @@ class Cache:
         path = self._path(key)
         try:
             path.parent.mkdir(exist_ok=True)
-            write_whole(path, json.dumps({"key": key, "outcome": _encode(outcome)}).encode())
+            encoded = _encode(outcome)
+            write_whole(path, json.dumps({"check": _check(key, encoded), "outcome": encoded}).encode())
         except (OSError, FileError):
             return False
         return True
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
+
+
+def _check(key: str, encoded: Any) -> str:
+    """Hash of an entry: one that was damaged, edited or renamed has another."""
+    return hashlib.sha256(f"{key} {json.dumps(encoded, sort_keys=True)}".encode()).hexdigest()
 
 
 def _encode(outcome: Outcome) -> dict[str, Any]:

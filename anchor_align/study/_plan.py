@@ -81,9 +81,7 @@ def check_grid(grid: Grid, registry: Registry) -> None:
         if not values:
             raise InputError(f"Got no {what}; expected one or more.")
         for at, value in enumerate(values):
-            # True is no number of times anything, but 1 and 1.0 are the same.
-            alike = [each for each in values[:at] if isinstance(each, bool) == isinstance(value, bool)]
-            if any(type(value) is type(each) or isinstance(value, int | float) for each in alike if value == each):
+            if any(_is_same(value, earlier) for earlier in values[:at]):
                 raise InputError(f"The {what} {value!r} is given twice.")
     for rule in grid.n_anchors:
         if rule is not None:
@@ -97,6 +95,13 @@ def check_grid(grid: Grid, registry: Registry) -> None:
         if not any(wanted in known[place] for place in places):
             every = dict.fromkeys(each for place in places for each in known[place])
             raise unknown_name(f"setting of {' and '.join(places)}", wanted, every)
+
+
+def _is_same(one: object, other: object) -> bool:
+    """Whether two values are one given twice: 1 and 1.0 are, True and 1 are not."""
+    if isinstance(one, bool) or isinstance(other, bool) or not isinstance(one, int | float):
+        return type(one) is type(other) and repr(one) == repr(other)
+    return isinstance(other, int | float) and one == other
 
 
 def cells(grid: Grid, specs: Sequence[DataSpec], data: Sequence[DataInfo], registry: Registry) -> Iterator[Cell]:
@@ -139,7 +144,7 @@ def _count(rule: int | str | None, record: AdapterRecord, params: Params, info: 
     try:
         with contained():
             return count_anchors(adapter, None, info.n_samples, info.n_clusters)
-    except Exception:  # the run will fail, and say why
+    except (Exception, SystemExit):  # the run will fail, and say why
         return None
 
 

@@ -128,7 +128,7 @@ def _start(watched: Connection, setup: Setup) -> None:
     global _worker
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(watched,), daemon=True).start()
-    _worker = Worker(load_plugins(setup.plugins), setup.cache, Shelf(setup.memory))
+    _worker = Worker(load_plugins(setup.plugins), setup.cache, Shelf(setup.memory), interruptible=False)
 
 
 @contextmanager

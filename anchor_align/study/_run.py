@@ -70,6 +70,8 @@ class Worker:
     registry: Registry
     cache: Cache | None
     shelf: Shelf = field(default_factory=Shelf)
+    # Whether Ctrl-C reaches this process; in others an adapter raised what looks like it.
+    interruptible: bool = True
 
     def compute(self, run: Run) -> Done:
         """Outcomes of the run's arms, each kept as soon as it is there. Whatever goes wrong is an outcome too."""
@@ -82,9 +84,14 @@ class Worker:
                     outcomes.append(outcome)
                     if arm.key is not None and self.cache is not None and not outcome.reason:
                         kept = self.cache.put(arm.key, outcome) and kept
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # an adapter may raise anything
+            self._let_through(error)
             outcomes += [failure(error)] * (len(run.arms) - len(outcomes))
         return Done(outcomes, kept)
+
+    def _let_through(self, error: BaseException) -> None:
+        if isinstance(error, KeyboardInterrupt) and self.interruptible:
+            raise error
 
     def _arms(self, run: Run) -> Iterator[tuple[Arm, Outcome]]:
         data = self.shelf.get(run.spec)
@@ -107,17 +114,17 @@ class Worker:
                     # Nothing is permuted: the same graph, the same seed.
                     outcome = computed["unaligned"]
                 else:
-                    outcome = computed[arm.name] = _attempt_arm(run, arm, adapter, data, learned)
+                    outcome = computed[arm.name] = self._attempt_arm(run, arm, adapter, data, learned)
             # What arms share counts for each of them: an arm that is computed on its own has the same outcome.
             total = None if outcome.seconds is None else outcome.seconds + seconds
             yield arm, replace(outcome, seconds=total, warnings=_texts([*warned, *warned_too]))
 
-
-def _attempt_arm(run: Run, arm: Arm, adapter: Adapter, data: Prepared, learned: AnchorGraphs) -> Outcome:
-    try:
-        return _compute_arm(run, arm, adapter, data, learned)
-    except (Exception, SystemExit) as error:
-        return failure(error)
+    def _attempt_arm(self, run: Run, arm: Arm, adapter: Adapter, data: Prepared, learned: AnchorGraphs) -> Outcome:
+        try:
+            return _compute_arm(run, arm, adapter, data, learned)
+        except BaseException as error:
+            self._let_through(error)
+            return failure(error)
 
 
 def _compute_arm(run: Run, arm: Arm, adapter: Adapter, data: Prepared, learned: AnchorGraphs) -> Outcome:
@@ -139,8 +146,11 @@ def _compute_arm(run: Run, arm: Arm, adapter: Adapter, data: Prepared, learned: 
 
 def failure(error: BaseException) -> Outcome:
     """The outcome of a run that failed."""
-    known = isinstance(error, AnchorAlignError)
-    reason = one_line(error if known else f"{type(error).__name__}: {error}".rstrip(": "))
+    if isinstance(error, AnchorAlignError):
+        reason = one_line(error)
+    else:
+        said = one_line(error)
+        reason = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return Outcome(reason=reason, traceback="".join(traceback.format_exception(error)))
 
 

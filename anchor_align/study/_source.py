@@ -64,6 +64,8 @@ class Prepared:
 
 def name_all(specs: Sequence[DataSpec]) -> list[DataSpec]:
     """Give every data set a name of its own: the file's, or where two files share one, the source as it was given."""
+    if any(not spec.source for spec in specs):
+        raise InputError("Got an empty name for data; expected a file, a folder or a bundled set.")
     short = [spec.name or _stem(spec.source) for spec in specs]
     taken = Counter(short)
     names = [
@@ -84,6 +86,9 @@ def prepare(spec: DataSpec) -> Prepared:
             spec.source, views=None if spec.views is None else list(spec.views), labels=spec.labels, orient=spec.orient
         )
     )
+    if spec.data is None:
+        for X in data.views:
+            _lock(X)
     try:
         return _checked(spec, data)
     except InputError as error:
@@ -119,6 +124,14 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
         kinds=tuple(f"{'sparse ' * is_sparse(X)}{X.dtype}" for X in views.matrices),
     )
     return Prepared(info, views, labels)
+
+
+def _lock(X: Any) -> None:
+    """Nobody can write to data that were read for the study: all its runs see the same."""
+    for part in (X.data, X.indices, X.indptr) if is_sparse(X) else (X,):
+        while isinstance(part, np.ndarray):
+            part.flags.writeable = False
+            part = part.base
 
 
 def digests(views: Sequence[Any], labels: IndexArray | None) -> tuple[str, str]:
