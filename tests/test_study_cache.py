@@ -268,3 +268,18 @@ def test_large_arrays_as_settings_are_not_kept(tmp_path: Path) -> None:
     """Their text leaves out the middle."""
     study(tmp_path, params={"log": [np.zeros(0)]})
     assert list(tmp_path.rglob("*.json")) == []
+
+
+def test_arms_that_are_the_same_are_kept_alike(tmp_path: Path) -> None:
+    """Where anchors correspond by construction, an arm computed alone is what it was beside the other, warnings too."""
+    options: dict[str, Any] = {"adapters": "sfmc", "plugins": [], "n_anchors": 12, "params": {"n_neighbors": 12}}
+    whole = study(tmp_path / "whole", repeats=1, **options)
+    study(tmp_path / "parts", repeats=1, **options)
+    for entry in (tmp_path / "parts").rglob("*.json"):
+        kept = [path.name for path in (tmp_path / "parts").rglob("*.json")]
+        entry.unlink()
+        again = study(tmp_path / "parts", repeats=1, **options)
+        assert [replace(r, seconds=None) for r in again.records] == [replace(r, seconds=None) for r in whole.records]
+        assert sorted(path.name for path in (tmp_path / "parts").rglob("*.json")) == sorted(kept)
+    assert whole.records[0].scores == whole.records[1].scores
+    assert whole.summaries[0].differences["acc"].verdict == "the same, nothing to align"

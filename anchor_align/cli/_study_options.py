@@ -29,8 +29,15 @@ class Defaults:
 def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> None:
     """Options of ``compare`` and ``sweep``, which differ in their defaults only."""
     parser.add_argument("adapters", nargs="+", metavar="ADAPTER", help="methods, as `anchor-align adapters` lists them")
-    data = parser.add_argument_group("data")
-    data.add_argument(
+    _add_data(parser.add_argument_group("data"), defaults)
+    _add_grid(parser.add_argument_group("settings; where there are several values, all combinations are run"), defaults)
+    _add_result(parser.add_argument_group("result"))
+    _add_work(parser.add_argument_group("work"))
+    parser.set_defaults(defaults=defaults)
+
+
+def _add_data(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
+    group.add_argument(
         "--data",
         nargs="+",
         action="extend",
@@ -38,11 +45,12 @@ def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> No
         help="files (.mat, .npz), folders of .npy, .csv or .parquet files, or bundled sets, as `anchor-align datasets` "
         f"lists them [{' '.join(defaults.data)}]",
     )
-    add_data_options(data)
-    data.add_argument("--clusters", type=whole_number(1), metavar="K", help="number of clusters [from the labels]")
+    add_data_options(group)
+    group.add_argument("--clusters", type=whole_number(1), metavar="K", help="number of clusters [from the labels]")
 
-    grid = parser.add_argument_group("settings; where there are several values, all combinations are run")
-    grid.add_argument(
+
+def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
+    group.add_argument(
         "--anchors",
         nargs="+",
         action="extend",
@@ -51,7 +59,7 @@ def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> No
         help="numbers of anchors, such as 20 or 2k (two for each cluster) "
         f"[{' '.join(defaults.anchors) or 'as the adapter suggests'}]",
     )
-    grid.add_argument(
+    group.add_argument(
         "--lam",
         nargs="+",
         action="extend",
@@ -59,7 +67,7 @@ def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> No
         metavar="L",
         help=f"weights of the structure term, from 0 to inf [{' '.join(f'{each:g}' for each in defaults.lam)}]",
     )
-    grid.add_argument(
+    group.add_argument(
         "--set",
         nargs="+",
         action="extend",
@@ -69,42 +77,43 @@ def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> No
         metavar="KEY=VALUE",
         help="settings of the adapters: beta=1,100 for all that have it, fmvacc.beta=1,100 for one",
     )
-    grid.add_argument("--reference", default="consensus", metavar="R", help="a view, auto or consensus [consensus]")
-    grid.add_argument(
+    group.add_argument("--reference", default="consensus", metavar="R", help="a view, auto or consensus [consensus]")
+    group.add_argument(
         "--repeats",
         type=whole_number(1),
         default=defaults.repeats,
         metavar="N",
         help=f"draws of anchors, the same for all arms [{defaults.repeats}]",
     )
-    grid.add_argument("--seed", type=whole_number(0), default=0, metavar="S", help="[0]")
+    group.add_argument("--seed", type=whole_number(0), default=0, metavar="S", help="[0]")
 
-    result = parser.add_argument_group("result")
-    result.add_argument("--score", choices=SCORES, default="acc", help="what tables and pictures show [acc]")
-    result.add_argument(
+
+def _add_result(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--score", choices=SCORES, default="acc", help="what tables and pictures show [acc]")
+    group.add_argument(
         "--footing",
         choices=FOOTINGS,
         default="fixed",
         help="fixed: every setting is a row; best: the best setting of each arm, chosen by the labels, as in much of "
         "the literature [fixed]",
     )
-    result.add_argument("--format", choices=FORMATS, default="table", help="form of what is printed [table]")
-    result.add_argument("--html", metavar="FILE", help="write a report with pictures, one file that needs nothing else")
-    result.add_argument(
+    group.add_argument("--format", choices=FORMATS, default="table", help="form of what is printed [table]")
+    group.add_argument("--html", metavar="FILE", help="write a report with pictures, one file that needs nothing else")
+    group.add_argument(
         "--output", metavar="DIR", help="write results, clusters and figures (PNG, SVG, PDF) into this folder"
     )
 
-    work = parser.add_argument_group("work")
-    work.add_argument(
+
+def _add_work(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
         "-j", type=whole_number(1), default=1, dest="jobs", metavar="N", help="processes; the result is the same [1]"
     )
-    work.add_argument("-q", action="store_true", dest="quiet", help="no progress and no notes")
-    work.add_argument(
+    group.add_argument("-q", action="store_true", dest="quiet", help="no progress and no notes")
+    group.add_argument(
         "--cache", metavar="DIR", help="where finished runs are kept [$ANCHOR_ALIGN_CACHE, or the user's cache folder]"
     )
-    work.add_argument("--no-cache", action="store_true", help="compute everything, keep nothing")
-    add_plugin_option(work)
-    parser.set_defaults(defaults=defaults)
+    group.add_argument("--no-cache", action="store_true", help="compute everything, keep nothing")
+    add_plugin_option(group)
 
 
 def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:

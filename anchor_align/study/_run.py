@@ -109,15 +109,15 @@ class Worker:
         seconds = time.perf_counter() - started
         computed: dict[str, Outcome] = {}
         for arm in run.arms:
-            with _recorded() as warned_too:
-                if learned.aligned and arm.name == "aligned" and "unaligned" in computed:
-                    # Nothing is permuted: the same graph, the same seed.
-                    outcome = computed["unaligned"]
-                else:
-                    outcome = computed[arm.name] = self._attempt_arm(run, arm, adapter, data, learned)
-            # What arms share counts for each of them: an arm that is computed on its own has the same outcome.
-            total = None if outcome.seconds is None else outcome.seconds + seconds
-            yield arm, replace(outcome, seconds=total, warnings=_texts([*warned, *warned_too]))
+            # Where anchors correspond, nothing is permuted: the same graph, the same seed.
+            same_as = "unaligned" if learned.aligned and arm.name == "aligned" else arm.name
+            if same_as not in computed or arm.name == same_as:
+                with _recorded() as warned_too:
+                    outcome = self._attempt_arm(run, arm, adapter, data, learned)
+                # What arms share counts for each of them: an arm that is computed on its own has the same outcome.
+                total = None if outcome.seconds is None else outcome.seconds + seconds
+                computed[same_as] = replace(outcome, seconds=total, warnings=_texts([*warned, *warned_too]))
+            yield arm, computed[same_as]
 
     def _attempt_arm(self, run: Run, arm: Arm, adapter: Adapter, data: Prepared, learned: AnchorGraphs) -> Outcome:
         try:
