@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import AnchorAlignError, FileError
 from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
-from ._progress import Bar
+from ._progress import Bar, doing
 from ._study_options import Defaults, add_study_options, reproducing_command, study_arguments
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         warn(f"finished runs are not kept: the cache {cache} cannot be written to.")
     _print_result(result, arguments.format)
     try:
-        _write(result, arguments)
+        with doing("drawing", quiet=arguments.quiet or not pictures):
+            _write(result, arguments)
     except FileError as error:
         tell(str(error))
         return EXIT_FAILED

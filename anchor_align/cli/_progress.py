@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,19 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from ..study import StudyProgress
+
+
+@contextmanager
+def doing(what: str, *, quiet: bool) -> Iterator[None]:
+    """Say on a terminal what takes a while."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield
+        return
+    with console.status(what):
+        yield
 
 
 class Bar:
