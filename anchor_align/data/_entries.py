@@ -33,7 +33,9 @@ class Entry:
 
     ``key`` is how users can name it: ``X``, ``data.X`` for a field, ``X{1}`` for a member of a cell. ``read`` gives an
     ndarray, a sparse array or a list of str; ``members`` what a cell or struct holds. ``forget`` frees memory if the
-    entry can be read again, ``drop`` in any case. ``what`` says what an entry of kind "other" is.
+    entry can be read again, ``drop`` in any case. ``what`` says what an entry of kind "other" is. ``name`` is set where
+    a dot in the key is no field of a struct, as in the names of files. ``notes`` say what its reader decided, ``ids``
+    are the samples' names, and ``is_column`` marks a column of labels in a table of features.
     """
 
     key: str
@@ -46,6 +48,10 @@ class Entry:
     what: str = ""
     # Where a 3-D array counts its views: MATLAB's cat(3, ...) puts them last, numpy.stack first.
     stack_axis: int = 0
+    name: str = ""
+    notes: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    is_column: bool = False
 
     @property
     def is_matrix(self) -> bool:
@@ -67,7 +73,17 @@ class Entry:
     @property
     def short(self) -> str:
         """Last part of the key, normalised for comparison with known names."""
-        return normal(re.sub(r"(\{\d+\})+$", "", self.key).rsplit(".", 1)[-1])
+        return normal(re.sub(r"(\{\d+\})+$", "", self.leaf))
+
+    @property
+    def leaf(self) -> str:
+        """The key without the structs around it."""
+        return self.name or self.key.rsplit(".", 1)[-1]
+
+    @property
+    def parent(self) -> str:
+        """The struct around it, if there is one."""
+        return "" if self.name else self.key.rpartition(".")[0]
 
 
 class Held:
@@ -128,7 +144,12 @@ def stacked(entry: Entry) -> list[Entry]:
     def reader(index: int) -> Callable[[], Any]:
         return lambda: entry.read()[(slice(None),) * axis + (index,)]
 
-    return [Entry(f"{entry.key}{{{i + 1}}}", "matrix", shape, reader(i)) for i in range(entry.shape[axis])]
+    places = [f"{{{i + 1}}}" for i in range(entry.shape[axis])]
+    names = [f"{entry.name}{place}" if entry.name else "" for place in places]
+    return [
+        Entry(f"{entry.key}{place}", "matrix", shape, reader(i), name=name)
+        for i, (place, name) in enumerate(zip(places, names, strict=True))
+    ]
 
 
 def parts(entry: Entry) -> list[Entry]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,9 @@ def hdf5_entries(path: Path) -> Iterator[list[Entry]]:
         with reading(path):
             with path.open("rb") as raw:
                 reader = _Reader(path, file, raw.read(6) == b"MATLAB")
-            entries = [reader.entry(name, file[name], 0) for name in file if name not in _HIDDEN]
+            listed = [reader.entry(name, file[name], 0) for name in file if name not in _HIDDEN]
+            # MATLAB allows no dots in names; other programs do.
+            entries = [replace(entry, name=entry.key) if "." in entry.key else entry for entry in listed]
         yield entries
     finally:
         file.close()

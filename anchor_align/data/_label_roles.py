@@ -8,15 +8,10 @@ from dataclasses import dataclass, field
 from .._types import is_sparse
 from ..errors import InputError
 from ._entries import Entry
-from ._labels import NumberedLabels, could_be_labels, read_labels
+from ._labels import LABEL_NAMES, NumberedLabels, could_be_labels, read_labels
 from ._orientation import sides
 from ._roles import ASIDE, Views
 
-LABEL_NAMES = (
-    *("labels", "label", "y", "gt", "gnd", "truth", "truelabel", "truelabels", "groundtruth", "ground", "gtlabel"),
-    *("gtlabels", "gndtruth", "gnds", "ytrue", "truey", "truelab", "labeltrue", "labelstrue", "target", "targets"),
-    *("classlabel", "classlabels", "clusterlabels", "lab", "labs", "lbl", "lbls", "trueclass", "trueclusters"),
-)
 # Names that labels have at times, and lists of clusters and much else as well: taken if they fit the views.
 WEAK_NAMES = (
     "class",

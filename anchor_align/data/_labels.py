@@ -13,6 +13,11 @@ from .._types import is_sparse
 from ..errors import InputError
 from ._entries import Entry, unwrapped
 
+LABEL_NAMES = (
+    *("labels", "label", "y", "gt", "gnd", "truth", "truelabel", "truelabels", "groundtruth", "ground", "gtlabel"),
+    *("gtlabels", "gndtruth", "gnds", "ytrue", "truey", "truelab", "labeltrue", "labelstrue", "target", "targets"),
+    *("classlabel", "classlabels", "clusterlabels", "lab", "labs", "lbl", "lbls", "trueclass", "trueclusters"),
+)
 # A larger matrix under a label's name is not read to see whether it marks each sample's cluster with a one.
 _LARGEST_INDICATOR = 2**25
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def npz_entries(path: Path) -> list[Entry]:
                 entries.append(_sparse_entry(path, groups[key], set(headers)))
         else:
             entries.append(_array_entry(path, key, shape, dtype, _member(path, key)))
-    return entries
+    return [replace(entry, name=entry.key) for entry in entries]
 
 
 def _header(file: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:

@@ -13,12 +13,15 @@ import scipy.sparse as sp
 from ..errors import FileError, InputError
 from ._entries import Entry, natural, reading
 from ._hdf5 import hdf5_entries
+from ._headers import alone, together
 from ._mat5 import mat5_entries
 from ._npz import npy_entry, npz_entries
-from ._tables import csv_entry, parquet_entry
+from ._tables import Table, read_csv, read_parquet
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _TABLES = (".csv", ".tsv")
+_TABLE_KINDS = ("csv", "parquet")
+_ENDINGS = (".npy", ".npz", ".parquet", *_TABLES)
 EXPECTED = "a .mat, .npz, .npy, .csv or .parquet file, or a folder with one file for each view"
 
 
@@ -38,7 +41,9 @@ def open_source(path: Path) -> Iterator[list[Entry]]:
     elif kind == "folder":
         yield folder_entries(path)
     elif kind:
-        yield [single_entry(path, kind, path.stem)]
+        yield (
+            alone(_read_table(path, kind, path.stem)) if kind in _TABLE_KINDS else [single_entry(path, kind, path.stem)]
+        )
     else:
         raise InputError(f"{path} is not a file that can be read here; expected {EXPECTED}.")
 
@@ -75,29 +80,45 @@ def file_kind(path: Path) -> str:
 def folder_entries(folder: Path) -> list[Entry]:
     """One entry for each file of a folder that holds one array, in natural order of the names."""
     with reading(folder):
-        files = sorted((p for p in folder.iterdir() if p.is_file() and p.name[0] != "."), key=lambda p: natural(p.name))
-    kinds: dict[Path, str] = {}
-    for path in files:
-        with reading(path):
-            kinds[path] = file_kind(path) if path.stat().st_size or path.suffix in (".npy", ".npz", *_TABLES) else ""
-    usable = [path for path in files if kinds[path] in ("npy", "npz", "csv", "parquet")]
+        listed = sorted((p for p in folder.iterdir() if p.name[0] != "."), key=lambda p: natural(p.name))
+        files = [path for path in listed if path.is_file()]
+    kinds = {path: _kind_in_folder(path) for path in files}
+    usable = [path for path in files if kinds[path] in ("npy", "npz", *_TABLE_KINDS)]
     if not usable:
         others = [path.name for path in files if kinds[path]]
         hint = f"; to read {others[0]}, give its own path" if others else ""
         raise InputError(f"{folder} holds no .npy, .csv, .parquet or sparse .npz files, one for each view{hint}.")
     stems = [path.stem for path in usable]
-    entries = [single_entry(p, kinds[p], p.stem if stems.count(p.stem) == 1 else p.name) for p in usable]
-    return entries + [Entry(p.name, "other", (), what="not a table") for p in files if p not in usable]
+    keys = {p: p.stem if stems.count(p.stem) == 1 else p.name for p in usable}
+    tables = [_read_table(p, kinds[p], keys[p]) for p in usable if kinds[p] in _TABLE_KINDS]
+    arrays = {p: single_entry(p, kinds[p], keys[p]) for p in usable if kinds[p] not in _TABLE_KINDS}
+    settled = together(tables, list(arrays.values()), folder)
+    entries = [entry for path in usable for entry in (settled[path] if path in settled else [arrays[path]])]
+    left = [f"{path.name}/" if path.is_dir() else path.name for path in listed if path not in usable]
+    return entries + [Entry(name, "other", (), what="not a table", name=name) for name in left]
+
+
+def _kind_in_folder(path: Path) -> str:
+    """Kind of one of several files; what has the ending of a table and is none is refused, not passed over."""
+    with reading(path):
+        ending = path.suffix.lower()
+        kind = file_kind(path) if path.stat().st_size or ending in _ENDINGS else ""
+    if ending in _ENDINGS and kind not in ("npy", "npz", *_TABLE_KINDS):
+        expected = "text in UTF-8" if ending in _TABLES else f"a {ending} file"
+        raise FileError(f"Cannot read {path}: its content is not that of {expected}.")
+    return kind
+
+
+def _read_table(path: Path, kind: str, key: str) -> Table:
+    return read_csv(path, key) if kind == "csv" else read_parquet(path, key)
 
 
 def single_entry(path: Path, kind: str, key: str) -> Entry:
     """The one array of a file."""
-    if kind == "csv":
-        return csv_entry(path, key)
-    if kind == "parquet":
-        return parquet_entry(path, key)
+    if kind in _TABLE_KINDS:
+        return alone(_read_table(path, kind, key))[0]
     if kind == "npy":
-        return npy_entry(path, key)
+        return replace(npy_entry(path, key), name=path.stem)
     inside = npz_entries(path)
     if len(inside) != 1:
         keys = ", ".join(repr(entry.key) for entry in inside[:5])
@@ -105,7 +126,7 @@ def single_entry(path: Path, kind: str, key: str) -> Entry:
             f"{path} holds {len(inside)} arrays ({keys}); in a folder, expected one file for each view: give its path."
         )
     entry = inside[0]
-    return replace(entry, key=key)
+    return replace(entry, key=key, name=path.stem)
 
 
 def sparse_rows(X: Any, path: object) -> Any:
