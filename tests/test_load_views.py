@@ -260,14 +260,16 @@ def test_lists_of_clusters_are_no_labels(tmp_path: Path) -> None:
 
 
 def test_several_labels_for_each_sample(tmp_path: Path) -> None:
-    """Are neither labels nor a view; a matrix of numbers under such a name is a view."""
+    """Are neither labels nor a view; a matrix of numbers under such a name is one only if it is named as a view."""
     several = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 0]] * 4)
     for many in (several, several * 2 - 1, several.astype(bool)):
         data = load(tmp_path, colour=A, shape=B, Y=many)
         assert_views(data, A, B, codes=None)
         assert any("'Y' (a 12 x 3 array) do not give one label" in note for note in data.notes)
-    assert_views(load(tmp_path, X=A, Y=B, labels=Y), A, B)
-    assert_views(load(tmp_path, X=A, Y=B), A, B, codes=None)
+    for labels in ({"labels": Y}, {}):
+        with pytest.raises(InputError, match=r"'Y' \(a 12 x 7 array\) has a label's name.*views= \(--views\)"):
+            load(tmp_path, X=A, Y=B, **labels)
+    assert_views(load(tmp_path, {"views": ["X", "Y"]}, X=A, Y=B, labels=Y), A, B)
     assert_views(load(tmp_path, X=cell([A, B]), Y=A * 1j), A, B, codes=None)
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .._types import is_sparse
 from ..errors import InputError
 from ._entries import Entry
-from ._labels import LABEL_NAMES, NumberedLabels, could_be_labels, read_labels
+from ._labels import LABEL_NAMES, NumberedLabels, could_be_labels, describe, is_binary, read_labels
 from ._orientation import sides
-from ._roles import ASIDE, Views
+from ._roles import ASIDE, Views, matrices
 
 # Names that labels have at times, and lists of clusters and much else as well: taken if they fit the views.
 WEAK_NAMES = (
@@ -55,24 +54,46 @@ def choose_labels(
         counts = {labels.n_samples} if labels else set()
         return (
             Choice(labels, [labels.note] if labels and labels.note else []),
-            find_views([entry for entry in entries if entry not in told], counts),
+            find_views([entry for entry in entries if entry not in told and not _only_labels(entry)], counts),
         )
     told_views = find_views([], set()) if view_keys else None
     taken = {key.lower() for key in view_keys}
     found, refused = _named_labels([entry for entry in entries if entry.key.lower() not in taken])
     sources = [entry for _, entry in found]
-    left = [
-        entry for entry in entries if entry not in sources and not (entry.short in LABEL_NAMES and _is_binary(entry))
-    ]
+    wrong = [entry for entry in entries if entry.short in LABEL_NAMES and entry not in sources and _misnamed(entry)]
+    if wrong and told_views is None and not found:
+        raise _no_labels(wrong[0], path)
+    left = [entry for entry in entries if entry not in sources and not _only_labels(entry)]
     views = told_views or find_views(left, {candidate.n_samples for candidate, _ in found})
+    if wrong and told_views is None and not views.in_container:
+        raise _no_labels(wrong[0], path)
     return _settled([candidate for candidate, _ in found], refused, entries, views, path), views
+
+
+def _only_labels(entry: Entry) -> bool:
+    """Whether its name keeps an entry from being guessed to be a view."""
+    return entry.short in LABEL_NAMES and not (entry.short == "y" and entry.kind == "cell")
+
+
+def _no_labels(entry: Entry, path: object) -> InputError:
+    return InputError(
+        f"{path}: {entry.key!r} ({describe(entry)}) has a label's name, and does not give one label for each sample; "
+        "views= (--views) names the views, labels= (--labels) the labels, labels=False (--no-labels) takes none."
+    )
 
 
 def _named_labels(entries: Sequence[Entry]) -> tuple[list[tuple[NumberedLabels, Entry]], list[str]]:
     """Labels of all entries with a label's name, and why others with such a name are none."""
-    ranked = sorted((e for e in entries if e.short in LABEL_NAMES), key=lambda e: LABEL_NAMES.index(e.short))
+    named = sorted((e for e in entries if e.short in LABEL_NAMES), key=lambda e: LABEL_NAMES.index(e.short))
+    found, refused = _readable_labels([entry for entry in named if not entry.is_column])
+    return (found, refused) if found else _readable_labels([entry for entry in named if entry.is_column], refused)
+
+
+def _readable_labels(
+    ranked: Sequence[Entry], refused_before: Sequence[str] = ()
+) -> tuple[list[tuple[NumberedLabels, Entry]], list[str]]:
     found: list[tuple[NumberedLabels, Entry]] = []
-    refused: list[str] = []
+    refused = list(refused_before)
     for entry in ranked:
         if entry.kind == "other" and entry.what.startswith("an array of Python"):
             raise InputError(f"Labels {entry.key!r} are {entry.what}.")
@@ -99,6 +120,10 @@ def _settled(
             f"{path}: labels and views do not have the same number of samples: labels {counts}; view {shapes}; "
             "views= and labels= say what to take, labels=False takes no labels."
         )
+    if not fitting and views.labels is not None:
+        inside = read_labels(views.labels)
+        if 2 <= inside.n_clusters <= inside.n_samples / 2:
+            return Choice(inside, [*refused, f"Labels are {inside.key!r}, a guess: the last member beside the views."])
     others = [] if fitting else _fitting([e for e in entries if e not in views.entries], views)
     fitting = fitting or [labels for labels, entry in others if _is_weak(entry)]
     if not fitting:
@@ -116,19 +141,22 @@ def _settled(
     return Choice(first, notes)
 
 
-def _is_binary(entry: Entry) -> bool:
-    """Whether a matrix has two values only: under a label's name, several labels for each sample, not a view."""
-    if not entry.is_matrix or entry.is_vector or not could_be_labels(entry):
+def _misnamed(entry: Entry) -> bool:
+    """Whether something with a label's name holds numbers that are no labels, so that it could pass for a view."""
+    if entry.kind == "cell":
+        # Y is at times the name of a cell of views.
+        return entry.short != "y" and matrices(entry) is not None and not could_be_labels(entry)
+    if entry.is_stack:
+        return True
+    if not entry.is_matrix or entry.is_vector or max(entry.shape) == 1 or is_binary(entry):
         return False
     try:
-        values = entry.read()
+        entry.read()
     except InputError:
+        # Complex numbers, which are no view.
         return False
-    values = values.data if is_sparse(values) else values
-    # Not by sorting, which takes a copy.
-    two = values.size == 0 or bool(((values == values.min()) | (values == values.max())).all())
     entry.forget()
-    return two
+    return True
 
 
 def _is_weak(entry: Entry) -> bool:

@@ -142,3 +142,18 @@ def could_be_labels(entry: Entry) -> bool:
         members = [unwrapped(member) for member in inner.members()]
         return bool(members) and all(m.kind == "text" or m.is_vector or m.shape == (1, 1) for m in members)
     return entry.is_vector or (entry.is_matrix and 1 < math.prod(entry.shape) <= _LARGEST_INDICATOR)
+
+
+def is_binary(entry: Entry) -> bool:
+    """Whether a matrix has two values only: several labels for each sample, or a mask; not a view."""
+    if not entry.is_matrix or entry.is_vector or not could_be_labels(entry):
+        return False
+    try:
+        values = entry.read()
+    except InputError:
+        return False
+    values = values.data if is_sparse(values) else values
+    # Not by sorting, which takes a copy.
+    two = values.size == 0 or bool(((values == values.min()) | (values == values.max())).all())
+    entry.forget()
+    return two

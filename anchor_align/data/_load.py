@@ -16,6 +16,7 @@ from ..errors import FileError, InputError, InputTypeError
 from ._catalogue import BUNDLED, load_bundled
 from ._entries import Entry, find_entry, flatten, reading
 from ._label_roles import choose_labels
+from ._left import check_order, left_out
 from ._orientation import ORIENTATIONS, find_orientation
 from ._roles import Views, guess_views, named_views
 from ._source import EXPECTED, open_source, sparse_rows
@@ -131,18 +132,19 @@ def _from_file(path: Path, keys: list[str] | None, labels: str | Literal[False] 
         choice, views = choose_labels(entries, told, find_views, keys or (), path)
         n_labels = None if choice.labels is None else choice.labels.n_samples
         side = find_orientation(views.entries, n_labels, orient, path)
+        sources = [entry for entry in entries if choice.labels and entry.key == choice.labels.key]
+        rows = [entry for entry, turned in zip(views.entries, side.transposed, strict=True) if not turned]
+        check_order([*rows, *sources], path)
+        notes = [*views.notes, *choice.notes, *([side.note] if side.note else [])]
+        notes += [note for entry in entries if keys is None or entry in views.entries for note in entry.notes]
+        if keys is None:
+            used = [entry.key for entry in (*views.entries, *sources)] + [choice.labels.key if choice.labels else ""]
+            notes += left_out(entries, used, notes)
         arrays = [
             _samples_first(entry, transposed, path)
             for entry, transposed in zip(views.entries, side.transposed, strict=True)
         ]
-    notes = [*_left_out(entries), *views.notes, *choice.notes, *([side.note] if side.note else [])]
     return MultiViewData(arrays, choice.labels.codes if choice.labels else None, views.names, tuple(notes))
-
-
-def _left_out(entries: Sequence[Entry]) -> list[str]:
-    """What cannot be read is said, not passed over in silence."""
-    other = [entry for entry in entries if entry.kind == "other" and entry.what not in ("empty", "not a table")]
-    return [f"{entry.key or 'A variable without a name'!r} is {entry.what.split(',')[0]}: left out." for entry in other]
 
 
 def _samples_first(entry: Entry, transposed: bool, path: Path) -> Any:

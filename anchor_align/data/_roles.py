@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from ..errors import InputError
 from ._duplicates import same_content
 from ._entries import Entry, find_entry, flatten, natural, normal, parts, unwrapped
+from ._families import check_family, check_split, is_mask, is_numbered, kin, leaf_stem, stem, twins, without_labels
 from ._labels import describe
 from ._orientation import sides
 
@@ -29,11 +30,16 @@ class Views:
     entries: list[Entry]
     names: list[str]
     notes: list[str] = field(default_factory=list)
+    # Whether they are what one cell or 3-D array holds, and what this holds beside them that may be labels.
+    in_container: bool = False
+    labels: Entry | None = None
 
 
 def named_views(entries: Sequence[Entry], keys: Sequence[str], path: object, option: str = "views") -> Views:
     """The views that a user named: matrices, or cells and structs with all they hold."""
     chosen: list[Entry] = []
+    notes: list[str] = []
+    labels: Entry | None = None
     for key in keys:
         entry = find_entry(entries, key, path, option)
         inside = [entry] if entry.is_matrix else [unwrapped(each) for each in flatten(parts(entry))]
@@ -41,8 +47,15 @@ def named_views(entries: Sequence[Entry], keys: Sequence[str], path: object, opt
         if wrong or not inside:
             bad = (wrong or [entry])[0]
             raise InputError(f"{path}: {option}={key!r}: {bad.key!r} is {describe(bad)}; expected a matrix of numbers.")
+        if option == "views" and entry.kind == "cell":
+            inside, labels = without_labels(inside)
+            notes += [_not_a_view(labels)] if labels else []
         chosen.extend(inside)
-    return Views(chosen, [entry.key for entry in chosen])
+    return Views(chosen, [entry.key for entry in chosen], notes, labels=labels if len(keys) == 1 else None)
+
+
+def _not_a_view(entry: Entry) -> str:
+    return f"{entry.key!r} is a whole number for each sample: not taken as a view."
 
 
 def guess_views(
@@ -53,13 +66,15 @@ def guess_views(
     known = sorted((e for e in containers if _is_named(e, names)), key=lambda e: _rank(e, names))
     found = _from_containers(known, entries, set(), path, option)
     if found is None:
-        others = [entry for entry in containers if entry not in known]
+        # A 3-D array beside matrices may be images, one for each sample.
+        flat = any(entry.is_matrix and not entry.is_vector for entry in entries)
+        others = [entry for entry in containers if entry not in known and not (entry.is_stack and flat)]
         found = _from_containers(others, entries, n_labels, path, option, must_share=True)
     return found or _separate(entries, n_labels, path, names, option)
 
 
 def _is_named(entry: Entry, names: Sequence[str]) -> bool:
-    return entry.short in names or normal(entry.key.rsplit(".", 1)[0]) in names
+    return entry.short in names or normal(entry.parent) in names
 
 
 def _rank(entry: Entry, names: Sequence[str]) -> int:
@@ -84,15 +99,26 @@ def _from_containers(
     if not usable:
         return None
     (cell, views), rest = usable[0], usable[1:]
+    labels: Entry | None = None
+    if option == "views":
+        check_split([entry for entry, _ in usable], path)
+        if cell.kind == "cell":
+            views, labels = without_labels(views)
     notes = [f"{option.capitalize()} are the {len(views)} matrices of {cell.key!r}."]
     for other, copies in rest:
+        if option == "views" and other.kind == "cell":
+            copies, _ = without_labels(copies)
         if len(copies) != len(views) or not all(map(same_content, views, copies)):
             raise InputError(
                 f"{path}: {cell.key!r} and {other.key!r} could both be the views; {option}= says which to take."
             )
         notes.append(f"{other.key!r} holds the same views and was not taken again.")
+    if labels is not None:
+        notes.append(_not_a_view(labels))
+    if option == "views":
+        notes += twins(views)
     titles = _titles(views, [entry for entry in entries if entry.is_matrix and not entry.is_vector], notes)
-    return Views(views, titles, notes)
+    return Views(views, titles, notes, True, labels)
 
 
 def matrices(container: Entry) -> list[Entry] | None:
@@ -117,38 +143,43 @@ def _titles(views: Sequence[Entry], separate: Sequence[Entry], notes: list[str])
         titles.append(view.key if twin is None else twin.key)
     twins = [title for title, view in zip(titles, views, strict=True) if title != view.key]
     if twins:
-        notes.append(f"{_listed(twins)} hold the same views once more: taken once, under these names.")
+        notes.append(f"{listed(twins)} hold the same views once more: taken once, under these names.")
     if left:
-        notes.append(f"Not taken as views: {_listed([entry.key for entry in left])}.")
+        notes.append(f"Not taken as views: {listed([entry.key for entry in left])}.")
     return titles
 
 
 def _separate(entries: Sequence[Entry], n_labels: set[int], path: object, names: Sequence[str], option: str) -> Views:
     """Views that are variables of their own."""
-    candidates = [entry for entry in entries if entry.is_matrix and not entry.is_vector and max(entry.shape) > 1]
-    sizes = n_labels or _commonest_sizes(_without_asides(candidates))
+    flat = [entry for entry in entries if entry.is_matrix and not entry.is_vector and max(entry.shape) > 1]
+    candidates = [*flat, *kin([entry for entry in entries if entry.is_vector], flat)]
+    sizes = n_labels or _commonest_sizes(_without_asides(flat))
     fitting = [entry for entry in candidates if sizes & {*sides(entry)}]
     if not fitting:
         raise _no_views(entries, candidates, n_labels, path, option)
     chosen = _of_one_parent(_without_asides(fitting), names)
-    families = [e for e in chosen if _stem(e) != e.key and normal(_stem(e).rsplit(".", 1)[-1]) in names]
-    stems = Counter(map(_stem, families))
-    numbered = [stem for stem, count in stems.items() if count > 1]
+    families = [entry for entry in chosen if stem(entry) != entry.key and leaf_stem(entry) in names]
+    stems = Counter(map(stem, families))
+    numbered = [each for each, count in stems.items() if count > 1]
     if len(numbered) > 1 and not n_labels:
-        raise InputError(f"{path}: both {_listed(numbered)} (# is a number) could be the views; {option}= says which.")
+        raise InputError(f"{path}: both {listed(numbered)} (# is a number) could be the views; {option}= says which.")
+    notes: list[str] = []
     if numbered:
-        first = min(numbered, key=lambda stem: names.index(normal(stem.rsplit(".", 1)[-1])))
-        chosen = [entry for entry in families if _stem(entry) == first]
-    elif option == "views":
+        first = min(families, key=lambda e: names.index(leaf_stem(e)) if stem(e) in numbered else len(names))
+        chosen = [entry for entry in families if stem(entry) == stem(first)]
+    if option == "views":
+        check_split(chosen, path)
+        check_family(chosen, candidates, n_labels, path)
         # The same graph twice counts twice; the same view under two names does not.
         chosen = _without_twins(chosen)
-    stems_in_order = list(dict.fromkeys(map(_stem, chosen)))
-    chosen = sorted(chosen, key=lambda entry: (stems_in_order.index(_stem(entry)), natural(entry.key)))
+        notes = twins([entry for entry in chosen if is_numbered(entry)])
+    stems_in_order = list(dict.fromkeys(map(stem, chosen)))
+    chosen = sorted(chosen, key=lambda entry: (stems_in_order.index(stem(entry)), natural(entry.key)))
     keys = [entry.key for entry in chosen]
     left = [entry.key for entry in candidates if entry not in chosen]
-    notes = [f"{option.capitalize()} are {_listed(keys)}."]
+    notes.insert(0, f"{option.capitalize()} are {listed(keys)}.")
     if left:
-        notes.append(f"Not taken as {option}: {_listed(left)}.")
+        notes.append(f"Not taken as {option}: {listed(left)}.")
     return Views(chosen, keys, notes)
 
 
@@ -182,37 +213,30 @@ def _shared_sizes(members: Sequence[Entry], n_labels: set[int]) -> set[int]:
 
 def _without_asides(candidates: Sequence[Entry]) -> list[Entry]:
     """Without similarity matrices and records of how data were split, unless there is nothing else."""
-    stems = {_stem(entry) for entry in candidates if sides(entry)[0] != sides(entry)[1]}
+    stems = {stem(entry) for entry in candidates if sides(entry)[0] != sides(entry)[1]}
     # A square matrix that is numbered like others, X3 beside X1 and X2, is one of them.
-    kept = [entry for entry in candidates if _stem(entry) in stems] or list(candidates)
-    return [entry for entry in kept if not ASIDE.search(entry.short)] or kept
+    kept = [entry for entry in candidates if stem(entry) in stems] or list(candidates)
+    return [entry for entry in kept if not ASIDE.search(entry.short) and not is_mask(entry)] or kept
 
 
 def _of_one_parent(candidates: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
     """Fields of one struct, or variables outside all structs."""
-    parents = Counter(_parent(entry) for entry in candidates)
+    parents = Counter(entry.parent for entry in candidates)
     best = max(parents, key=lambda p: (normal(p.rsplit(".", 1)[-1]) in names, p == "", parents[p]))
-    return [entry for entry in candidates if _parent(entry) == best]
-
-
-def _parent(entry: Entry) -> str:
-    return entry.key.rpartition(".")[0]
-
-
-def _stem(entry: Entry) -> str:
-    """Key with its numbers left out."""
-    return re.sub(r"\d+", "#", entry.key)
+    return [entry for entry in candidates if entry.parent == best]
 
 
 def _without_twins(candidates: Sequence[Entry]) -> list[Entry]:
-    """Without matrices that hold what an earlier one holds."""
+    """Without matrices that hold what an earlier one holds, unless both are numbered alike."""
     kept: list[Entry] = []
     for entry in candidates:
-        if not any(same_content(one, entry) for one in kept):
+        others = [one for one in kept if not (is_numbered(entry) and stem(one) == stem(entry))]
+        if not any(same_content(one, entry) for one in others):
             kept.append(entry)
     return kept
 
 
-def _listed(keys: Sequence[str]) -> str:
+def listed(keys: Sequence[str]) -> str:
+    """Keys for messages, not more than can be read."""
     shown = ", ".join(repr(key) for key in keys[:12])
     return shown if len(keys) <= 12 else f"{shown} and {len(keys) - 12} more"

@@ -40,10 +40,10 @@ def open_source(path: Path) -> Iterator[list[Entry]]:
         yield npz_entries(path)
     elif kind == "folder":
         yield folder_entries(path)
+    elif kind in _TABLE_KINDS:
+        yield alone(_read_table(path, kind, path.stem))
     elif kind:
-        yield (
-            alone(_read_table(path, kind, path.stem)) if kind in _TABLE_KINDS else [single_entry(path, kind, path.stem)]
-        )
+        yield [single_entry(path, kind, path.stem)]
     else:
         raise InputError(f"{path} is not a file that can be read here; expected {EXPECTED}.")
 

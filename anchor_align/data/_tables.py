@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import InputError, MissingExtraError
 from ._columns import Columns, column_roles, number
-from ._entries import Entry, reading
+from ._entries import Entry, Kind, normal, reading
 from ._labels import LABEL_NAMES
 
 _DELIMITERS = ",;\t"
@@ -39,8 +39,7 @@ class Table:
         stem = self.path.stem
         if self.labels is None:
             return [_entry(self.key, stem, values, notes, self.ids)]
-        main = Entry(self.key, "other", (), name=stem)
-        if values.shape[1] == 0 or main.short in LABEL_NAMES:
+        if values.shape[1] == 0:
             said = f"Labels of {self.path.name} are its column {self.label_head!r}."
             return [_entry(self.key, stem, self.labels, (*notes, said), self.ids)]
         column = _entry(f"{self.key}.{self.label_head}", "label", self.labels, (), self.ids, is_column=True)
@@ -50,7 +49,8 @@ class Table:
 def _entry(
     key: str, name: str, values: Any, notes: tuple[str, ...], ids: tuple[str, ...], *, is_column: bool = False
 ) -> Entry:
-    kind, shape = ("text", (len(values),)) if isinstance(values, list) else ("matrix", values.shape)
+    kind: Kind = "text" if isinstance(values, list) else "matrix"
+    shape = (len(values),) if kind == "text" else values.shape
     return Entry(key, kind, shape, lambda: values, name=name, notes=notes, ids=ids, is_column=is_column)
 
 
@@ -85,8 +85,7 @@ def read_csv(path: Path, key: str) -> Table:
     labels = None if columns.label is None else _label_values(words(columns.label))
     head = "" if columns.label is None else first[columns.label]
     # A table of labels may have other columns, of words: they are not needed.
-    needed = [] if labels is not None and Entry(key, "other", (), name=path.stem).short in LABEL_NAMES else None
-    features = columns.features if needed is None else needed
+    features = [] if labels is not None and normal(path.stem) in LABEL_NAMES else columns.features
     values = _table(path, body, delimiter, 1 + has_header, features, len(first))
     return Table(path, key, values, notes, labels, head, ids, counted)
 
@@ -122,7 +121,7 @@ def _frame_table(path: Path, key: str, frame: Any) -> Table:
     labels = None if columns.label is None else _label_values(words(columns.label))
     head = "" if columns.label is None else names[columns.label]
     ids = () if columns.ids is None else tuple(words(columns.ids))
-    is_labels = labels is not None and Entry(key, "other", (), name=path.stem).short in LABEL_NAMES
+    is_labels = labels is not None and normal(path.stem) in LABEL_NAMES
     features = frame.iloc[:, [] if is_labels else columns.features]
     notes = tuple(columns.notes)
     kinds = {dtype.kind for dtype in features.dtypes}
@@ -155,9 +154,12 @@ def _is_header(first: list[str], lines: list[str], delimiter: str | None) -> boo
     if any(number(field) is None for field in first):
         below = _fields(lines[1], delimiter) if len(lines) > 1 else []
         return len(first) > 1 or (bool(below) and number(below[0]) is not None) or first[0].lower() in _WORDS
+    rows = [_fields(line, delimiter)[0] for line in lines[1:]]
+    if len(first) == 1:
+        # A Series of words has 0 above them.
+        return first == ["0"] and bool(rows) and all(number(row) is None for row in rows)
     if first[0] != "" or not _is_counted(first[1:]):
         return False
-    rows = [_fields(line, delimiter)[0] for line in lines[1:]]
     return "" not in rows and len(set(rows)) == len(rows)
 
 
