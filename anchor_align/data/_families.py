@@ -53,10 +53,10 @@ def _apart(entry: Entry, chosen: Sequence[Entry]) -> bool:
     return entry.parent == chosen[0].parent and not shared & {*sides(entry)}
 
 
-def check_split(chosen: Sequence[Entry], path: object) -> None:
-    """Refuse X_train and X_test as two views: they are other samples, not other features."""
+def check_split(chosen: Sequence[Entry], candidates: Sequence[Entry], path: object) -> None:
+    """Refuse X_train beside X_test as a view: they are other samples, not other features."""
     bases: dict[str, Entry] = {}
-    for entry in chosen:
+    for entry in candidates:
         short = entry.short
         part = next((each for each in _SPLITS if short.endswith(each)), None)
         base = short.removesuffix(part) if part else None
@@ -65,7 +65,7 @@ def check_split(chosen: Sequence[Entry], path: object) -> None:
             base = short.removeprefix(part) if part else None
         if base is None:
             continue
-        if base in bases:
+        if base in bases and (entry in chosen or bases[base] in chosen):
             raise InputError(
                 f"{path}: {bases[base].key!r} ({bases[base].size}) and {entry.key!r} ({entry.size}) look like parts of "
                 "a split into training and test samples, not like views of the same samples; views= and labels= "

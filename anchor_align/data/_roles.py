@@ -101,7 +101,7 @@ def _from_containers(
     (cell, views), rest = usable[0], usable[1:]
     labels: Entry | None = None
     if option == "views":
-        check_split([entry for entry, _ in usable], path)
+        check_split([cell], containers, path)
         if cell.kind == "cell":
             views, labels = without_labels(views)
     notes = [f"{option.capitalize()} are the {len(views)} matrices of {cell.key!r}."]
@@ -168,7 +168,7 @@ def _separate(entries: Sequence[Entry], n_labels: set[int], path: object, names:
         first = min(families, key=lambda e: names.index(leaf_stem(e)) if stem(e) in numbered else len(names))
         chosen = [entry for entry in families if stem(entry) == stem(first)]
     if option == "views":
-        check_split(chosen, path)
+        check_split(chosen, candidates, path)
         check_family(chosen, candidates, n_labels, path)
         # The same graph twice counts twice; the same view under two names does not.
         chosen = _without_twins(chosen)
