@@ -60,6 +60,9 @@ def test_what_has_a_labels_name_is_no_view(tmp_path: Path) -> None:
     data = load_views(path, labels=False)
     assert_data(data, ["pixel", "fourier"], [A, B], None)
     assert_said(data, "'labels' (a 60 x 2 array)")
+    data = load_views(mat(tmp_path, pixel=A, fourier=B, category=RNG.random((N, 2))))
+    assert_data(data, ["pixel", "fourier"], [A, B], None)
+    assert_said(data, "'category' (a 60 x 2 array)")
 
 
 @pytest.mark.parametrize("ids", [range(N), [f"s{i}" for i in range(N)]])
@@ -192,6 +195,11 @@ def test_columns_that_are_no_features(tmp_path: Path, form: str) -> None:
     assert_said(data, "'one.label'")
     assert_data(load_views(tmp_path, labels="one.label"), ["one", "two"], [A, B])
     assert_data(load_views(tmp_path / f"one.{form}"), ["one"], [A])
+    words: list[Any] = [None if i == 7 else f"c{y}" for i, y in enumerate(Y)]
+    for labels in (words, [None if i == 7 else y for i, y in enumerate(Y)]):
+        save("one", frame.assign(label=labels))
+        with pytest.raises(InputError, match=r"for 1 of 60 samples; expected a label for each"):
+            load_views(tmp_path / f"one.{form}")
     save("one", pd.DataFrame({"x": A[:, 0], "y": np.arange(N) % 7}))
     data = load_views(tmp_path)
     assert data.views[0].shape == (N, 2)

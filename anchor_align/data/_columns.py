@@ -54,7 +54,7 @@ def column_roles(names: Sequence[str], words: Callable[[int], list[str]], file: 
         if len(names) == 1 or not (without_name or (head in _ID_HEADS and _are_ids(words(place)))):
             continue
         which = "The first column, which has no name," if without_name else f"Column {names[place]!r}"
-        notes.append(f"{which} of {file} was taken for names of the samples and left out.")
+        notes.append(f"{which} of {file} was taken for names of the rows and left out.")
         ids = place if ids is None else ids
         left.add(place)
     features = [j for j in range(len(names)) if j not in left and j != label]

@@ -26,7 +26,7 @@ def together(tables: Sequence[Table], others: Sequence[Entry], folder: Path) -> 
     certain = [entry for table in tables if not table.counted for entry in table.entries()]
     # What has a row for each sample beyond doubt, and what may have the samples on either side.
     strong = {entry.shape[0] for entry in certain} | {max(e.shape) for e in others if e.is_vector or e.kind == "text"}
-    weak = {size for entry in others if entry.is_matrix for size in entry.shape}
+    weak = {size for entry in (*others, *certain) if entry.is_matrix for size in entry.shape}
     open_ones = [table for table in tables if table.counted]
     made = {table.path: table.entries() for table in tables if not table.counted}
     for table in open_ones:

@@ -72,6 +72,8 @@ def choose_labels(
 
 def _only_labels(entry: Entry) -> bool:
     """Whether its name keeps an entry from being guessed to be a view."""
+    if entry.short in WEAK_NAMES and len(entry.short) > 1:
+        return entry.kind != "cell"
     return entry.short in LABEL_NAMES and not (entry.short == "y" and entry.kind == "cell")
 
 
@@ -102,7 +104,7 @@ def _readable_labels(
         try:
             found.append((read_labels(entry), entry))
         except InputError as error:
-            if "NaN" in str(error) or "differ" in str(error):
+            if any(reason in str(error) for reason in ("expected a label for each", "differ")):
                 raise
             refused.append(str(error))
     return found, refused

@@ -34,8 +34,9 @@ def load_views(
 
     Files are told apart by their content: MATLAB's .mat of any version (7.3 needs the extra ``mat73``), .npz, a folder
     with one .npy, .csv, .parquet or sparse .npz file for each view and one for the labels, or a single such file.
-    Nothing is ever unpickled. Which variables are views and labels and which side the samples are on is worked out and
-    said in ``notes``; ``views``, ``labels`` and ``orient`` decide where that is not wanted or not possible.
+    In tables, columns headed ``id`` or ``index`` and names of rows are left out. Nothing is ever unpickled. Which
+    variables are views and labels and which side the samples are on is worked out and said in ``notes``, and so is what
+    was left out; ``views``, ``labels`` and ``orient`` decide where that is not wanted or not possible.
 
     Parameters
     ----------
@@ -45,11 +46,16 @@ def load_views(
     views : str or list of str, optional
         Keys of the views: matrices, or cells or structs that hold nothing else. ``"data.X"`` is a field of a struct,
         ``"X{2}"`` the second member of a cell. In a folder, the names of files without ending. By default a cell or
-        struct of matrices, or else all matrices that share the number of samples; one that holds what another one
-        holds is not taken again.
+        struct of matrices, or else all matrices that share the number of samples. One that holds what another one
+        holds is not taken again, except for members of one cell and matrices that are numbered alike (X1, X2): these
+        are all taken, and a note says that they are equal. A single column is a view if it is numbered like others.
+        What has a label's name is no view, nor are masks, 3-D arrays beside matrices, or the parts of a split into
+        training and test samples.
     labels : str or False, optional
         Key of the labels; False takes none. By default what has a label's name (``y``, ``gt``, ``truth``, ...). They
         may be a vector, words, a cell of either, a copy for each view, or a matrix with a single 1 for each sample.
+        Without such, a table's column headed ``label``, ``class``, ``target`` or ``y``, which is no feature (its key
+        is ``"table.label"``), or whole numbers at the end of the cell of views.
     orient : {"auto", "rows", "columns"}, default="auto"
         Whether samples are rows or columns. "auto" takes the side that has as many as there are labels, or, without
         labels, that is as long in all views.

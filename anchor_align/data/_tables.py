@@ -51,7 +51,11 @@ def _entry(
 ) -> Entry:
     kind: Kind = "text" if isinstance(values, list) else "matrix"
     shape = (len(values),) if kind == "text" else values.shape
-    return Entry(key, kind, shape, lambda: values, name=name, notes=notes, ids=ids, is_column=is_column)
+
+    def read() -> Any:
+        return _complete(values, key) if kind == "text" else values
+
+    return Entry(key, kind, shape, read, name=name, notes=notes, ids=ids, is_column=is_column)
 
 
 def read_csv(path: Path, key: str) -> Table:
@@ -91,8 +95,19 @@ def read_csv(path: Path, key: str) -> Table:
 
 
 def _label_values(words: list[str]) -> Any:
+    """Labels as numbers if all are, NaN where there is none; as words otherwise."""
     numbers = [number(word) for word in words]
     return words if any(each is None for each in numbers) else np.array(numbers, dtype=np.float64)[:, np.newaxis]
+
+
+def _complete(words: list[str], key: str) -> list[str]:
+    empty = words.count("")
+    if empty:
+        raise InputError(
+            f"Labels {key!r} are empty for {empty} of {len(words)} samples; expected a label for each (labels=False "
+            "leaves them out)."
+        )
+    return words
 
 
 def read_parquet(path: Path, key: str) -> Table:
@@ -114,7 +129,8 @@ def _frame_table(path: Path, key: str, frame: Any) -> Table:
     """A DataFrame's numbers."""
 
     def words(place: int) -> list[str]:
-        return [str(value) for value in frame.iloc[:, place]]
+        column = frame.iloc[:, place]
+        return ["" if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)]
 
     names = [str(name) for name in frame.columns]
     columns = column_roles(names, words, path.name)
@@ -130,7 +146,7 @@ def _frame_table(path: Path, key: str, frame: Any) -> Table:
         values = values if values.dtype.kind in "fiub" else features.to_numpy(dtype=np.float64, na_value=np.nan)
         return Table(path, key, values, notes, labels, head, ids)
     if features.shape[1] == 1 and labels is None:
-        return Table(path, key, [str(word) for word in features.iloc[:, 0]], notes, ids=ids)
+        return Table(path, key, words(columns.features[0]), notes, ids=ids)
     wrong = [str(name) for name, dtype in features.dtypes.items() if dtype.kind not in "fiub"]
     raise InputError(f"{path} has columns that are not numbers: {', '.join(map(repr, wrong[:5])) or 'none at all'}.")
 
@@ -154,12 +170,12 @@ def _is_header(first: list[str], lines: list[str], delimiter: str | None) -> boo
     if any(number(field) is None for field in first):
         below = _fields(lines[1], delimiter) if len(lines) > 1 else []
         return len(first) > 1 or (bool(below) and number(below[0]) is not None) or first[0].lower() in _WORDS
+    if first != ["0"] and not (first[0] == "" and _is_counted(first[1:])):
+        return False
     rows = [_fields(line, delimiter)[0] for line in lines[1:]]
     if len(first) == 1:
         # A Series of words has 0 above them.
-        return first == ["0"] and bool(rows) and all(number(row) is None for row in rows)
-    if first[0] != "" or not _is_counted(first[1:]):
-        return False
+        return bool(rows) and all(number(row) is None for row in rows)
     return "" not in rows and len(set(rows)) == len(rows)
 
 

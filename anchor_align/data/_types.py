@@ -21,7 +21,7 @@ class MultiViewData:
     names : list of str
         One name per view.
     notes : tuple of str
-        What was guessed when the data were read, a sentence each.
+        What was guessed or left out when the data were read, a sentence each.
 
     Examples
     --------
