@@ -290,7 +290,12 @@ def test_json_has_words_for_odd_values() -> None:
 
 def test_csv_is_read_back_whole(result: StudyResult) -> None:
     """Pandas reads every row, and every score to the last digit."""
-    frame = pd.read_csv(io.StringIO(render(result, "csv")), keep_default_na=False, na_values={s: [""] for s in SCORES})
+    frame = pd.read_csv(
+        io.StringIO(render(result, "csv")),
+        keep_default_na=False,
+        na_values={s: [""] for s in SCORES},
+        float_precision="round_trip",
+    )
     assert list(frame["dataset"]) == [record.setting.dataset for record in result.records]
     assert list(frame["lam"].astype(float)) == [record.setting.lam for record in result.records]
     expected = [np.nan if record.scores is None else record.scores["nmi"] for record in result.records]

@@ -35,6 +35,7 @@ class Bar:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
         console = Console(stderr=True)
+        self._visible = console.is_terminal and not quiet
         self._tracebacks = tracebacks
         self.not_kept = False
         self._shown: set[str] = set()
@@ -48,18 +49,19 @@ class Bar:
             TextColumn("{task.description}", markup=False),
             console=console,
             transient=True,
-            disable=quiet or not console.is_terminal,
             redirect_stdout=False,
         )
 
     def __enter__(self) -> Bar:
-        self._bar.start()
+        if self._visible:
+            self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._bar.stop()
+        if self._visible:
+            self._bar.stop()
 
     def __call__(self, progress: StudyProgress) -> None:
         """Take in what the study tells."""
