@@ -86,7 +86,7 @@ def _one_each(places: Sequence[Path], kinds: Sequence[str], keys: Sequence[str] 
         raise InputError(f"graphs= names variables of one .npz or .mat file; {places[0]} has none.")
     entries = [single_entry(place, kind, str(place)) for place, kind in zip(places, kinds, strict=True)]
     found = named_views(entries, [entry.key for entry in entries], "the files", option="graphs")
-    return Views(found.entries, found.names)
+    return Views(found.entries, found.names, [note for entry in entries for note in entry.notes])
 
 
 def _samples_first(entry: Entry, orient: str) -> Graph:

@@ -10,17 +10,19 @@ from ._labels import describe
 from ._roles import listed
 
 
+def not_read(entries: Sequence[Entry]) -> list[str]:
+    """A sentence on the files of a folder that are none of those that can be read."""
+    unread = [entry.key for entry in entries if entry.what == "not a table"]
+    return [f"Not read, for want of an ending .npy, .npz, .csv, .tsv or .parquet: {listed(unread)}."] if unread else []
+
+
 def left_out(entries: Sequence[Entry], used: Sequence[str], said: Sequence[str]) -> list[str]:
     """A sentence on all that is neither view nor labels, unless one of those ``said`` names it.
 
     ``used`` are the keys of the views and labels. Single numbers and text are no data.
     """
-    notes = []
-    unread = [entry.key for entry in entries if entry.what == "not a table"]
-    if unread:
-        notes.append(f"Not read, because they are no .npy, .npz, .csv, .tsv or .parquet files: {listed(unread)}.")
     other = [entry for entry in entries if entry.kind == "other" and entry.what not in ("empty", "not a table")]
-    notes += [f"{e.key or 'A variable without a name'!r} is {e.what.split(',')[0]}: left out." for e in other]
+    notes = [f"{e.key or 'A variable without a name'!r} is {e.what.split(',')[0]}: left out." for e in other]
     left = [entry for entry in entries if _holds_data(entry) and not _is_named(entry, used, said)]
     if left:
         notes.append(

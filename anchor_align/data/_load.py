@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,7 +17,7 @@ from ..errors import FileError, InputError, InputTypeError
 from ._catalogue import BUNDLED, load_bundled
 from ._entries import Entry, find_entry, flatten, reading
 from ._label_roles import choose_labels
-from ._left import check_order, left_out
+from ._left import check_order, left_out, not_read
 from ._orientation import ORIENTATIONS, find_orientation
 from ._roles import Views, guess_views, named_views
 from ._source import EXPECTED, open_source, sparse_rows
@@ -127,7 +128,7 @@ def _existing(path: str | os.PathLike[str]) -> Path:
 
 
 def _from_file(path: Path, keys: list[str] | None, labels: str | Literal[False] | None, orient: str) -> MultiViewData:
-    with open_source(path) as listed:
+    with _naming(path), open_source(path) as listed:
         entries = flatten(listed)
         nameable = [*entries, *(entry for entry in listed if entry.kind == "struct")]
         told = [] if labels is False else None if labels is None else [find_entry(nameable, labels, path, "labels")]
@@ -142,7 +143,10 @@ def _from_file(path: Path, keys: list[str] | None, labels: str | Literal[False] 
         rows = [entry for entry, turned in zip(views.entries, side.transposed, strict=True) if not turned]
         check_order([*rows, *sources], path)
         notes = [*views.notes, *choice.notes, *([side.note] if side.note else [])]
-        notes += [note for entry in entries if keys is None or entry in views.entries for note in entry.notes]
+        notes += [
+            note for entry in entries if keys is None or entry in (*views.entries, *sources) for note in entry.notes
+        ]
+        notes += not_read(entries)
         if keys is None:
             used = [entry.key for entry in (*views.entries, *sources)] + [choice.labels.key if choice.labels else ""]
             notes += left_out(entries, used, notes)
@@ -151,6 +155,17 @@ def _from_file(path: Path, keys: list[str] | None, labels: str | Literal[False] 
             for entry, transposed in zip(views.entries, side.transposed, strict=True)
         ]
     return MultiViewData(arrays, choice.labels.codes if choice.labels else None, views.names, tuple(notes))
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file in what is said of its entries."""
+    try:
+        yield
+    except InputError as error:
+        if str(path) in str(error):
+            raise
+        raise type(error)(f"{path}: {error}") from error
 
 
 def _samples_first(entry: Entry, transposed: bool, path: Path) -> Any:
