@@ -163,6 +163,11 @@ def test_numbers_that_look_like_a_header(tmp_path: Path) -> None:
     (tmp_path / "b.csv").unlink()
     np.save(tmp_path / "c.npy", RNG.random((N, N - 1)))
     refused(tmp_path, "cannot tell whether the first line of a.csv, 0, 1, holds names of columns or numbers")
+    (tmp_path / "c.npy").unlink()
+    refused(tmp_path, "cannot tell whether the first line of a.csv, 0, 1, holds names of columns or numbers")
+    data = load_views(tmp_path / "a.csv", orient="rows")
+    assert_data(data, ["a"], [X], None)
+    assert_said(data, "The first line of a.csv, 0, 1, was taken as numbers")
 
 
 def test_parts_of_a_split_are_no_views(tmp_path: Path) -> None:

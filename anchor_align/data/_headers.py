@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+
 from ..errors import InputError
 from ._entries import Entry
 from ._tables import Table
 
-# From so many columns on, a first line that counts them is no coincidence.
+# From so many columns on, a first line that counts them is no data.
 _MANY = 3
 
 
@@ -17,7 +19,7 @@ def alone(table: Table) -> list[Entry]:
     """Entries of a table that no other file says anything about."""
     if not table.counted:
         return table.entries()
-    is_names = len(table.counted) >= _MANY
+    is_names = _is_no_coincidence(table)
     return table.entries(has_header=is_names, note=_note(table, is_names) if len(table.counted) > 1 else "")
 
 
@@ -35,8 +37,8 @@ def together(tables: Sequence[Table], others: Sequence[Entry], folder: Path) -> 
         if not fits:
             made[table.path] = alone(table)
             continue
-        if len(fits) > 1 and not strong and not weak and any(len(each.counted) > 1 for each in open_ones):
-            # The first line of every file counts its columns.
+        if len(fits) > 1 and not strong and not weak and any(map(_is_no_coincidence, open_ones)):
+            # As many lines in every file, and in one the first is names beyond doubt: it is so in all.
             fits = {len(table.values) - 1}
         if len(fits) > 1:
             raise InputError(
@@ -46,6 +48,14 @@ def together(tables: Sequence[Table], others: Sequence[Entry], folder: Path) -> 
         is_names = fits == {len(table.values) - 1}
         made[table.path] = table.entries(has_header=is_names, note=_note(table, True) if is_names else "")
     return made
+
+
+def _is_no_coincidence(table: Table) -> bool:
+    """Whether a first line that counts columns is long, or stands above numbers that are not whole."""
+    if len(table.counted) >= _MANY or isinstance(table.values, list):
+        return len(table.counted) >= _MANY
+    with np.errstate(invalid="ignore"):
+        return bool((table.values[1:] % 1 > 0).any())
 
 
 def _shared(tables: Sequence[Table]) -> set[int]:

@@ -78,7 +78,7 @@ def read_csv(path: Path, key: str) -> Table:
         rows = (_fields(line, delimiter) for line in body)
         return [row[place] if place < len(row) else "" for row in rows]
 
-    if has_header:
+    if has_header and len(first) > 1:
         columns = column_roles(first, words, path.name)
     notes = tuple(columns.notes)
     ids = () if columns.ids is None else tuple(words(columns.ids))
@@ -133,7 +133,7 @@ def _frame_table(path: Path, key: str, frame: Any) -> Table:
         return ["" if missing else str(value) for value, missing in zip(column, column.isna(), strict=True)]
 
     names = [str(name) for name in frame.columns]
-    columns = column_roles(names, words, path.name)
+    columns = column_roles(names, words, path.name) if len(names) > 1 else Columns(list(range(len(names))))
     labels = None if columns.label is None else _label_values(words(columns.label))
     head = "" if columns.label is None else names[columns.label]
     ids = () if columns.ids is None else tuple(words(columns.ids))
