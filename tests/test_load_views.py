@@ -266,7 +266,7 @@ def test_several_labels_for_each_sample(tmp_path: Path) -> None:
         data = load(tmp_path, colour=A, shape=B, Y=many)
         assert_views(data, A, B, codes=None)
         assert any("'Y' (a 12 x 3 array) do not give one label" in note for note in data.notes)
-    for labels in ({"labels": Y}, {}):
+    for labels in ({"labels": Y}, dict[str, Any]()):
         with pytest.raises(InputError, match=r"'Y' \(a 12 x 7 array\) has a label's name.*views= \(--views\)"):
             load(tmp_path, X=A, Y=B, **labels)
     assert_views(load(tmp_path, {"views": ["X", "Y"]}, X=A, Y=B, labels=Y), A, B)

@@ -14,7 +14,9 @@ import pytest
 from anchor_align.study import StudyProgress, compare
 
 AWKWARD = Path(__file__).with_name("awkward.py")
-SCRIPT = [sys.executable, "-c", "import sys; from anchor_align.cli import main; sys.exit(main())"]
+# A process that is started in the background ignores Ctrl-C, and so do those that it starts.
+LISTENING = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+SCRIPT = [sys.executable, "-c", f"{LISTENING}; import sys; from anchor_align.cli import main; sys.exit(main())"]
 
 
 def children_of(pid: int) -> list[int]:
