@@ -179,7 +179,8 @@ def test_answer_for_one_row_has_means_interval_test_and_repeats() -> None:
     assert answer(study_results.one_row()) == (
         f"On digits, lmvsc reaches {100 * row.arms['aligned'].mean['acc']:.1f} % ACC with aligned fusion and "
         f"{100 * row.arms['unaligned'].mean['acc']:.1f} % without: {100 * difference.mean:.1f} points higher "
-        f"(95 % interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}, signed-rank p = 0.002, 10 repeats)."
+        f"(95 % interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}, signed-rank p = 0.002, "
+        "10 repeats)."
     )
 
 
