@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -24,24 +25,22 @@ BAR = 0.10
 
 
 def run(quick: bool, max_anchors: int, say: Callable[[str], None]) -> dict[str, Any]:
-    """Bare runs, the study on one process, and the command on two."""
+    """Bare runs and the study on one process in turns, then the command on two."""
     data, repeats = (DEFAULT_DATA[:1], 1) if quick else (DEFAULT_DATA, 10)
-    seeds = {
-        (record.setting.dataset, record.repeat): record.seed
-        for record in compare("lmvsc", list(data), repeats=repeats).records
-    }
-    started = time.perf_counter()
-    _bare(data, seeds)
-    bare = time.perf_counter() - started
+    bare = study = 0.0
     with tempfile.TemporaryDirectory() as folder:
-        started = time.perf_counter()
-        compare(list(ADAPTERS), list(data), repeats=repeats, cache=f"{folder}/one")
-        study = time.perf_counter() - started
-        words = ["compare", *ADAPTERS, "--data", *data, "--repeats", str(repeats), "-j", "2", "--no-cache"]
-        script = "import sys; from anchor_align.cli import main; sys.exit(main())"
-        started = time.perf_counter()
-        subprocess.run([sys.executable, "-c", script, *words], check=True, stdout=subprocess.DEVNULL)
-        command = time.perf_counter() - started
+        for name, adapter in itertools.product(data, ADAPTERS):
+            started = time.perf_counter()
+            result = compare(adapter, name, repeats=repeats, cache=folder)
+            middle = time.perf_counter()
+            _bare(name, adapter, [record.seed for record in result.records if record.arm == "concat"])
+            study += middle - started
+            bare += time.perf_counter() - middle
+    words = ["compare", *ADAPTERS, "--data", *data, "--repeats", str(repeats), "-j", "2", "--no-cache"]
+    script = "import sys; from anchor_align.cli import main; sys.exit(main())"
+    started = time.perf_counter()
+    subprocess.run([sys.executable, "-c", script, *words], check=True, stdout=subprocess.DEVNULL)
+    command = time.perf_counter() - started
     overhead = study / bare - 1
     say(f"{len(ADAPTERS)} adapters x {len(data)} data sets x {repeats} repeats x {len(ARMS)} arms")
     say(f"study on one process: {100 * overhead:+.1f} % of the bare computations (bar {100 * BAR:.0f} %)")
@@ -54,19 +53,18 @@ def run(quick: bool, max_anchors: int, say: Callable[[str], None]) -> dict[str, 
     }
 
 
-def _bare(data: tuple[str, ...], seeds: dict[tuple[str, int], int]) -> None:
+def _bare(name: str, adapter_name: str, seeds: list[int]) -> None:
     """The same runs without plan, cache or records."""
+    loaded = load_views(name)
+    views = check_views(loaded.views)
+    n_clusters = loaded.n_clusters or 1
+    adapter = get_adapter(adapter_name)
+    n_anchors = count_anchors(adapter, None, views.n_samples, n_clusters)
     with threadpool_limits(1):
-        for name in data:
-            loaded = load_views(name)
-            views = check_views(loaded.views)
-            n_clusters = len(set(loaded.labels.tolist())) if loaded.labels is not None else 1
-            for adapter in map(get_adapter, ADAPTERS):
-                n_anchors = count_anchors(adapter, None, views.n_samples, n_clusters)
-                for seed in [seed for (dataset, _), seed in seeds.items() if dataset == name]:
-                    learned = build_graphs(adapter, views, n_clusters, n_anchors, seed)
-                    # Where anchors correspond by construction a study computes two of the arms as one.
-                    for arm in ("unaligned", "concat") if learned.aligned else ARMS:
-                        aligner = AnchorAligner(0.1, reference="consensus", random_state=seed)
-                        fused = fuse_graphs(adapter, learned, arm, aligner, n_clusters, seed)
-                        score_all(loaded.labels, cluster_graph(adapter, fused.graph, n_clusters, seed))
+        for seed in seeds:
+            learned = build_graphs(adapter, views, n_clusters, n_anchors, seed)
+            # Where anchors correspond by construction a study computes two of the arms as one.
+            for arm in ("unaligned", "concat") if learned.aligned else ARMS:
+                aligner = AnchorAligner(0.1, reference="consensus", random_state=seed)
+                fused = fuse_graphs(adapter, learned, arm, aligner, n_clusters, seed)
+                score_all(loaded.labels, cluster_graph(adapter, fused.graph, n_clusters, seed))
