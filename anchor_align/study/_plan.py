@@ -110,10 +110,13 @@ def cells(grid: Grid, specs: Sequence[DataSpec], data: Sequence[DataInfo], regis
         check_reference(grid.reference, len(info.views))
         record = registry.record(adapter)
         for params in _params_of(grid, record):
-            counts = [_count(rule, record, params, info) for rule in grid.n_anchors]
+            made = _make(record, params)
+            # Once for all repeats: sources are read for it.
+            identity = describe_adapter(record, made)
+            counts = [_count(rule, made, info) for rule in grid.n_anchors]
             for n_anchors, repeat in itertools.product(dict.fromkeys(counts), range(grid.repeats)):
                 settings = tuple(Setting(info.name, adapter, n_anchors, lam, params) for lam in grid.lam)
-                yield Cell(_run(grid, spec, info, record, settings, repeat), settings)
+                yield Cell(_run(grid, spec, info, record, identity, settings, repeat), settings)
 
 
 def seed_of(seed: int, digest: str, repeat: int) -> int:
@@ -135,8 +138,7 @@ def _params_of(grid: Grid, record: AdapterRecord) -> list[Params]:
     return [tuple(zip(values, each, strict=True)) for each in itertools.product(*values.values())]
 
 
-def _count(rule: int | str | None, record: AdapterRecord, params: Params, info: DataInfo) -> int | None:
-    adapter = _make(record, params)
+def _count(rule: int | str | None, adapter: Adapter, info: DataInfo) -> int | None:
     if adapter.chooses_n_anchors:
         return None
     if rule is not None:
@@ -154,7 +156,7 @@ def _make(record: AdapterRecord, params: Params) -> Adapter:
             return record.make(**dict(params))
     except AnchorAlignError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         given = ", ".join(f"{name}={value}" for name, value in params)
         reason = one_line(f"{type(error).__name__}: {error}")
         raise AdapterError(
@@ -163,7 +165,13 @@ def _make(record: AdapterRecord, params: Params) -> Adapter:
 
 
 def _run(
-    grid: Grid, spec: DataSpec, info: DataInfo, record: AdapterRecord, settings: tuple[Setting, ...], repeat: int
+    grid: Grid,
+    spec: DataSpec,
+    info: DataInfo,
+    record: AdapterRecord,
+    identity: dict[str, Any] | None,
+    settings: tuple[Setting, ...],
+    repeat: int,
 ) -> Run:
     params: dict[str, Any] = dict(settings[0].params)
     seed = seed_of(grid.seed, info.views_digest, repeat)
@@ -171,14 +179,14 @@ def _run(
         "data": info.digest,
         "kinds": info.kinds,
         "n_clusters": info.n_clusters,
-        "adapter": describe_adapter(record, _make(record, settings[0].params)),
+        "adapter": identity,
         "n_anchors": settings[0].n_anchors,
         "seed": seed,
     }
     arms = []
     for name, lam in itertools.product(ARMS, grid.lam):
         fusion = {"arm": name, "lam": repr(lam), "reference": grid.reference} if name == "aligned" else {"arm": name}
-        key = run_key({**parts, **fusion}) if parts["adapter"] is not None else None
+        key = run_key({**parts, **fusion}) if identity is not None else None
         arm = Arm(name, lam if name == "aligned" else None, key)
         if arm not in arms:
             arms.append(arm)
