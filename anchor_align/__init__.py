@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         InputError,
         InputTypeError,
         MissingExtraError,
+        NotEnoughMemoryError,
         PluginError,
         UnknownNameError,
     )
@@ -59,6 +60,7 @@ _HOMES = {
     "InputError": "errors",
     "InputTypeError": "errors",
     "MissingExtraError": "errors",
+    "NotEnoughMemoryError": "errors",
     "PluginError": "errors",
     "UnknownNameError": "errors",
 }
@@ -77,6 +79,7 @@ __all__ = [
     "InputTypeError",
     "MissingExtraError",
     "MultiViewData",
+    "NotEnoughMemoryError",
     "PluginError",
     "Progress",
     "UnknownNameError",

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import numbers
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ._grams import GramMatrices
+from ._graph_rows import GraphSet, StoredGraphs, store
+from ._mapping import map_rows
+from ._rows import read_rows
 from ._types import FloatArray, Graph, GraphLike, IndexArray, is_sparse
 from ._validation import check_choice, check_finite, check_graphs
 from .errors import InputError, InputTypeError
-
-BLOCK_NUMBERS = 2**20
 
 
 def fuse(
@@ -69,14 +72,79 @@ def fuse(
     shares = check_weights(weights, len(graphs))
     if how == "concat":
         shares = shares * len(graphs)
-    fuse_kind = _fuse_sparse if all(is_sparse(Z) for Z in graphs) else _fuse_dense
+    recipe = Recipe(tuple(permutations), tuple(shares), how)
     with np.errstate(over="ignore", invalid="ignore"):
-        fused = fuse_kind(graphs, permutations, shares, how)
-        total = fused.sum(dtype=np.float64)
-    if not np.isfinite(total) and not np.isfinite(fused.data if is_sparse(fused) else fused).all():
+        fused = FusedRows(StoredGraphs(graphs), recipe).stored()
+    if not is_finite(fused):
         check_finite(graphs)
         raise InputError("The fused graph overflows; divide the graphs by a constant.")
     return fused
+
+
+@dataclass(frozen=True, eq=False)
+class Recipe:
+    """How the graphs of all views become one: the order of each view's anchors, its share, and "mean" or "concat"."""
+
+    permutations: tuple[IndexArray, ...]
+    shares: tuple[float, ...]
+    how: str
+
+    def of(self, graphs: Sequence[Graph], dtype: np.dtype[Any]) -> Any:
+        """Fuse the graphs of a few samples."""
+        kind = _fuse_sparse if all(is_sparse(Z) for Z in graphs) else _fuse_dense
+        return kind(graphs, self, dtype)
+
+    def gram(self, grams: GramMatrices) -> FloatArray:
+        """Gram matrix of the fused graph, from those of the graphs."""
+        if self.how == "concat":
+            shares = np.repeat(self.shares, grams.sizes)
+            return np.asarray(grams.matrix * np.outer(shares, shares))
+        views = range(grams.n_views)
+        return np.asarray(
+            sum(
+                self.shares[u] * self.shares[v] * grams.cross(u, v)[np.ix_(self.permutations[u], self.permutations[v])]
+                for u in views
+                for v in views
+            )
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class FusedRows:
+    """Rows of the fused graph, made from those of the graphs."""
+
+    graphs: GraphSet
+    recipe: Recipe
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples and of columns."""
+        sizes = self.graphs.sizes
+        return self.graphs.n_samples, sum(sizes) if self.recipe.how == "concat" else sizes[0]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 if all graphs are, else float64."""
+        return self.graphs.dtype
+
+    def block(self, rows: slice) -> Any:
+        """Some rows."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.recipe.of(self.graphs.blocks(rows), self.dtype)
+
+    def stored(self) -> Any:
+        """All rows, kept where large results are."""
+        n, m = self.shape
+        return store(lambda rows: [self.block(rows)], n, width=self.graphs.width + m)[0]
+
+
+def is_finite(graph: Graph) -> bool:
+    """Whether all entries are finite: the sum tells, unless finite entries overflow."""
+    entries = graph.data if is_sparse(graph) else graph
+    n, width = len(entries), 1 if entries.ndim == 1 else entries.shape[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = map_rows(lambda rows: read_rows(entries, rows).sum(dtype=np.float64), n, width=width)
+        return bool(np.isfinite(sum(sums)) or np.isfinite(entries).all())
 
 
 def permute_columns(Z: Graph, permutation: IndexArray) -> Graph:
@@ -92,18 +160,12 @@ def permutation_matrix(permutation: IndexArray) -> FloatArray:
     return P
 
 
-def _result_dtype(graphs: list[Graph]) -> np.dtype[Any]:
-    single = all(Z.dtype == np.float32 for Z in graphs)
-    return np.dtype(np.float32 if single else np.float64)
-
-
-def _fuse_sparse(graphs: list[Graph], permutations: list[IndexArray], shares: FloatArray, how: str) -> Any:
-    dtype = _result_dtype(graphs)
+def _fuse_sparse(graphs: Sequence[Graph], recipe: Recipe, dtype: np.dtype[Any]) -> Any:
     parts: list[Any] = [
         permute_columns(Z.astype(dtype), p) * dtype.type(share)
-        for Z, p, share in zip(graphs, permutations, shares, strict=True)
+        for Z, p, share in zip(graphs, recipe.permutations, recipe.shares, strict=True)
     ]
-    if how == "concat":
+    if recipe.how == "concat":
         return sp.csr_array(sp.hstack(parts, format="csr"))
     fused = parts[0]
     for part in parts[1:]:
@@ -111,18 +173,14 @@ def _fuse_sparse(graphs: list[Graph], permutations: list[IndexArray], shares: Fl
     return sp.csr_array(fused)
 
 
-def _fuse_dense(graphs: list[Graph], permutations: list[IndexArray], shares: FloatArray, how: str) -> Any:
+def _fuse_dense(graphs: Sequence[Graph], recipe: Recipe, dtype: np.dtype[Any]) -> Any:
     n, m = graphs[0].shape
-    width = m * len(graphs) if how == "concat" else m
-    fused = np.zeros((n, width), dtype=_result_dtype(graphs))
-    step = max(1, BLOCK_NUMBERS // m)
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        for view, (Z, p, share) in enumerate(zip(graphs, permutations, shares, strict=True)):
-            # Duplicate entries of a sparse row are added up here: not as small integers.
-            block = Z[rows].astype(fused.dtype).toarray() if is_sparse(Z) else Z[rows]
-            columns = slice(view * m, (view + 1) * m) if how == "concat" else slice(None)
-            fused[rows, columns] += fused.dtype.type(share) * block[:, p]
+    concat = recipe.how == "concat"
+    fused = np.zeros((n, m * len(graphs) if concat else m), dtype=dtype)
+    for view, (Z, p, share) in enumerate(zip(graphs, recipe.permutations, recipe.shares, strict=True)):
+        # Duplicate entries of a sparse row are added up here: not as small integers.
+        block = Z.astype(dtype).toarray() if is_sparse(Z) else Z
+        fused[:, slice(view * m, (view + 1) * m) if concat else slice(None)] += dtype.type(share) * block[:, p]
     return fused
 
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ._graph_rows import GraphSet, StoredGraphs
+from ._mapping import block_rows, map_rows
 from ._types import FloatArray, Graph, GraphLike, is_sparse
 from ._validation import check_finite, check_graphs
 from .checks import check_whole_number
 from .errors import InputError, InputTypeError
 
-# Numbers in one block of rows over all views: 4 MB as float64, so that a block stays in the cache while it is used.
-BLOCK_NUMBERS = 2**19
 # Products of smaller graphs lose digits to underflow.
 SMALLEST_NORM = 1e-140
 
@@ -95,28 +95,35 @@ class GramMatrices:
             If the graphs are not 2-D, real and finite with the same samples.
         """
         checked = check_graphs(graphs, same_anchors=False)
-        n = checked[0].shape[0]
-        sizes = tuple(int(Z.shape[1]) for Z in checked)
-        step = _block_rows(checked)
-        matrix = np.zeros((sum(sizes), sum(sizes)))
-        products = _SparseProducts(checked) if any(map(is_sparse, checked)) else _DenseProducts(checked, step)
-        # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
-        with np.errstate(over="ignore", invalid="ignore"):
-            for start in range(0, n, step):
-                matrix += products.of_rows(start, min(start + step, n))
-                if callback is not None:
-                    callback(min(start + step, n), n)
-        if not np.isfinite(matrix).all():
-            check_finite(checked)
-            view = int(np.searchsorted(np.cumsum(sizes), np.argmin(np.isfinite(matrix.diagonal())), side="right"))
-            raise InputError(
-                f"View {view}'s values are too large: their products overflow. Divide the graphs by a constant."
-            )
-        grams = cls(matrix, sizes, n)
+        grams = cls.of_set(StoredGraphs(checked), callback)
         for view in np.flatnonzero(grams.norms == 0).tolist():
             if checked[view].max() != 0 or checked[view].min() != 0:
                 raise _too_small(view)
         return grams
+
+    @classmethod
+    def of_set(cls, graphs: GraphSet, callback: Callable[[int, int], object] | None = None) -> GramMatrices:
+        """Gram matrices of checked graphs, stored or not."""
+        n, total = graphs.n_samples, sum(graphs.sizes)
+        matrix = np.zeros((total, total))
+        width = max(graphs.width, total // 4)
+        done = 0
+        # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
+        for part in map_rows(lambda rows: _products(graphs.blocks(rows)), n, width=width):
+            with np.errstate(over="ignore", invalid="ignore"):
+                matrix += part
+            done = min(done + block_rows(width), n)
+            if callback is not None:
+                callback(done, n)
+        if not np.isfinite(matrix).all():
+            if isinstance(graphs, StoredGraphs):
+                check_finite(graphs.graphs)
+            edges = np.cumsum(graphs.sizes)
+            view = int(np.searchsorted(edges, np.argmin(np.isfinite(matrix.diagonal())), side="right"))
+            raise InputError(
+                f"View {view}'s values are too large: their products overflow. Divide the graphs by a constant."
+            )
+        return cls(matrix, graphs.sizes, n)
 
     @classmethod
     def from_blocks(cls, blocks: Iterable[Sequence[GraphLike]]) -> GramMatrices:
@@ -200,46 +207,22 @@ def _check_gram_matrix(matrix: object, sizes: tuple[int, ...]) -> FloatArray:
     return values
 
 
-def _block_rows(graphs: list[Graph]) -> int:
-    """Rows to take at once: few enough for the cache, no fewer than there are anchors to add up products for."""
-    if all(is_sparse(Z) for Z in graphs):
-        return int(graphs[0].shape[0])
-    total = sum(int(Z.shape[1]) for Z in graphs)
-    return max(64, BLOCK_NUMBERS // total, total)
+def _products(blocks: list[Graph]) -> FloatArray:
+    """Products of all graphs' rows with each other, in double precision: float32 would lose digits in long sums."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if not any(map(is_sparse, blocks)):
+            rows = np.concatenate(blocks, axis=1, dtype=np.float64)
+            return rows.T @ rows
+        return _sparse_products([Z.astype(np.float64, copy=False) for Z in blocks])
 
 
-class _DenseProducts:
-    """All products of a block of rows in one: the graphs' rows side by side, as float64, times themselves.
-
-    Integers would overflow, and float32 would lose digits in long sums.
-    """
-
-    def __init__(self, graphs: list[Graph], step: int) -> None:
-        self._graphs = graphs
-        self._edges = np.cumsum([0, *(Z.shape[1] for Z in graphs)])
-        self._side_by_side = np.empty((step, self._edges[-1]))
-
-    def of_rows(self, start: int, stop: int) -> FloatArray:
-        rows = self._side_by_side[: stop - start]
-        for Z, left, right in zip(self._graphs, self._edges, self._edges[1:], strict=False):
-            rows[:, left:right] = Z[start:stop]
-        return rows.T @ rows
-
-
-class _SparseProducts:
-    """Products of a block of rows, pair by pair of views, where some views are sparse."""
-
-    def __init__(self, graphs: list[Graph]) -> None:
-        self._graphs = graphs
-        self._edges = np.cumsum([0, *(Z.shape[1] for Z in graphs)])
-
-    def of_rows(self, start: int, stop: int) -> FloatArray:
-        blocks = [Z[start:stop].astype(np.float64, copy=False) for Z in self._graphs]
-        edges = self._edges
-        products = np.empty((edges[-1], edges[-1]))
-        for u, v in itertools.combinations_with_replacement(range(len(blocks)), 2):
-            product = blocks[u].T @ blocks[v]
-            product = product.toarray() if is_sparse(product) else product
-            products[edges[u] : edges[u + 1], edges[v] : edges[v + 1]] = product
-            products[edges[v] : edges[v + 1], edges[u] : edges[u + 1]] = product.T
-        return products
+def _sparse_products(blocks: list[Graph]) -> FloatArray:
+    """Products pair by pair, where some blocks are sparse."""
+    edges = np.cumsum([0, *(Z.shape[1] for Z in blocks)])
+    products = np.empty((edges[-1], edges[-1]))
+    for u, v in itertools.combinations_with_replacement(range(len(blocks)), 2):
+        product = blocks[u].T @ blocks[v]
+        product = product.toarray() if is_sparse(product) else product
+        products[edges[u] : edges[u + 1], edges[v] : edges[v + 1]] = product
+        products[edges[v] : edges[v + 1], edges[u] : edges[u + 1]] = product.T
+    return products

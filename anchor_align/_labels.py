@@ -19,6 +19,8 @@ Labels: TypeAlias = Any
 LABEL_KINDS = "labels must be whole numbers, text or booleans"
 GOOD_KINDS = ("number", "text", "bytes")
 FLOAT_INTEGERS = 2**53
+# Labels that are sorted at once to see which appear first.
+PIECE = 2**16
 
 
 def encode_labels(labels: Labels, name: str) -> tuple[IndexArray, int]:
@@ -42,6 +44,30 @@ def encode_labels(labels: Labels, name: str) -> tuple[IndexArray, int]:
     if not array.size:
         raise _empty(name)
     return _encode_integers(_whole_floats(array, name) if array.dtype.kind == "f" else array)
+
+
+def number_by_appearance(labels: npt.NDArray[Any]) -> tuple[IndexArray, int]:
+    """Whole-number labels renumbered in the order in which they first appear, and how many there are.
+
+    Examples
+    --------
+    >>> number_by_appearance(np.array([7, 7, -1, 7, 3]))
+    (array([0, 0, 1, 0, 2]), 3)
+    """
+    codes, n_groups = _encode_integers(labels)
+    ranks = np.argsort(np.argsort(first_places(codes, n_groups)))
+    return np.asarray(ranks[codes], dtype=np.intp), n_groups
+
+
+def first_places(codes: npt.NDArray[Any], n_groups: int) -> IndexArray:
+    """Where each group, numbered from 0, appears first; the number of codes for groups that do not."""
+    first = np.full(n_groups, len(codes))
+    for start in range(0, len(codes), PIECE):
+        found, at = np.unique(codes[start : start + PIECE], return_index=True)
+        first[found] = np.minimum(first[found], start + at)
+        if first.max() < len(codes):
+            break
+    return first
 
 
 def _empty(name: str) -> InputError:

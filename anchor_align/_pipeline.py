@@ -5,20 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ._align import AnchorAligner
-from ._fusion import check_weights, fuse
+from ._fusion import FusedRows, Recipe, check_weights
+from ._grams import GramMatrices
+from ._graph_rows import GraphSet, MadeGraphs, StoredGraphs, common_dtype
+from ._labels import number_by_appearance
+from ._spectral import SpectralEmbedding, kmeans_labels, spectral_embedding
 from ._types import FloatArray, Graph, IndexArray, is_sparse
 from ._validation import check_finite, check_graphs
 from ._views import Views, as_floats, read_only
-from .adapter import Adapter, AnchorGraphs
+from .adapter import Adapter, AnchorGraphs, row_width, rows_of
 from .checks import check_flag, check_whole_number
 from .errors import AdapterError, InputError
 
 FUSIONS = ("aligned", "unaligned", "concat")
+
+
+@dataclass(frozen=True, eq=False)
+class Graphs:
+    """Checked anchor graphs of all views; ``learned`` is what the adapter made, with the graphs that are kept."""
+
+    learned: AnchorGraphs
+    rows: GraphSet
+
+    @cached_property
+    def grams(self) -> GramMatrices:
+        """Gram matrices, from one pass over the samples."""
+        return GramMatrices.from_graphs(self.learned.graphs) if self.learned.graphs else GramMatrices.of_set(self.rows)
+
+    @property
+    def known_grams(self) -> GramMatrices | None:
+        """Gram matrices, if the pass has been made."""
+        return self.__dict__.get("grams")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +51,10 @@ class Fused:
 
     Attributes
     ----------
-    graph : ndarray or csr_array
-        Read-only.
+    graph : ndarray or csr_array or None
+        Read-only; None if it is not kept.
+    rows : FusedRows
+        The same, a few rows at a time.
     fusion : str
     permutations : list of ndarray
         Order in which each view's anchors were taken.
@@ -36,18 +62,26 @@ class Fused:
         None: all views weigh the same.
     aligner : AnchorAligner or None
         None where nothing was aligned.
+    gram : ndarray or None
+        Gram matrix of the fused graph, where those of the graphs were known.
     """
 
-    graph: Graph
+    graph: Graph | None
+    rows: FusedRows
     fusion: str
     permutations: list[IndexArray]
     weights: FloatArray | None
     aligner: AnchorAligner | None
+    gram: FloatArray | None
 
-    def of(self, graphs: Sequence[Graph]) -> Graph:
-        """Fuse graphs of other samples in the same way."""
-        how = "concat" if self.fusion == "concat" else "mean"
-        return fuse(graphs, self.permutations, weights=self.weights, how=how)
+
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Labels, and the embedding they were found in if the clustering was spectral."""
+
+    labels: IndexArray
+    embedding: SpectralEmbedding | None = None
+    vectors: npt.NDArray[Any] | None = None
 
 
 def count_anchors(adapter: Adapter, n_anchors: int | None, n_samples: int, n_clusters: int) -> int:
@@ -58,92 +92,157 @@ def count_anchors(adapter: Adapter, n_anchors: int | None, n_samples: int, n_clu
         return check_whole_number("n_anchors", adapter.default_n_anchors(n_samples, n_clusters), least=1)
 
 
-def build_graphs(adapter: Adapter, views: Views, n_clusters: int, n_anchors: int, seed: int) -> AnchorGraphs:
-    """Anchor graphs of the views, checked; nobody can write to them."""
-    handed = [read_only(X) for X in views.matrices]
-    made = adapter.anchor_graphs(handed, n_clusters=n_clusters, n_anchors=n_anchors, random_state=seed)
+def build_graphs(
+    adapter: Adapter, views: Views, n_clusters: int, n_anchors: int, seed: int, *, keep: bool = True
+) -> Graphs:
+    """Anchor graphs of the views, checked; nobody can write to them. Not kept, their rows are made when needed."""
+    handed = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
+    build = adapter.anchor_graphs if keep else adapter.learn_anchors
+    made = build(handed, n_clusters=n_clusters, n_anchors=n_anchors, random_state=seed)
     if not isinstance(made, AnchorGraphs):
         raise AdapterError(
-            f"Adapter {adapter.name!r} returned {type(made).__name__} from anchor_graphs; expected AnchorGraphs."
+            f"Adapter {adapter.name!r} returned {type(made).__name__} from {build.__name__}; expected AnchorGraphs."
         )
-    graphs = _check_made(adapter, made.graphs, views)
-    if graphs[0].shape[1] != n_anchors and not adapter.chooses_n_anchors:
+    learned = _check_learned(adapter, made, len(handed))
+    rows: GraphSet
+    if keep:
+        graphs = _check_made(adapter, made.graphs, views.n_samples, len(handed))
+        rows = StoredGraphs(graphs)
+        learned = replace(learned, graphs=graphs)
+    else:
+        rows = _made_when_needed(adapter, handed, learned, n_anchors)
+        learned = replace(learned, graphs=())
+    if rows.sizes[0] != n_anchors and not adapter.chooses_n_anchors:
         raise AdapterError(
-            f"Adapter {adapter.name!r} returned graphs on {graphs[0].shape[1]} anchors; expected {n_anchors}."
+            f"Adapter {adapter.name!r} returned graphs on {rows.sizes[0]} anchors; expected {n_anchors}."
         )
+    return Graphs(learned, rows)
+
+
+def _check_learned(adapter: Adapter, made: AnchorGraphs, n_views: int) -> AnchorGraphs:
     with _blamed(adapter, "AnchorGraphs that cannot be used"):
         aligned = check_flag("aligned", made.aligned)
-        if made.anchors is not None and (not isinstance(made.anchors, Sequence) or len(made.anchors) != len(graphs)):
-            raise InputError(f"anchors must be a list with one entry for each of {len(graphs)} views.")
+        if made.anchors is not None and (not isinstance(made.anchors, Sequence) or len(made.anchors) != n_views):
+            raise InputError(f"anchors must be a list with one entry for each of {n_views} views.")
     anchors = made.anchors
     if anchors is not None:
         anchors = [read_only(A) if isinstance(A, np.ndarray) or is_sparse(A) else A for A in anchors]
-    return replace(made, graphs=graphs, anchors=anchors, aligned=aligned)
+    return replace(made, anchors=anchors, aligned=aligned)
 
 
-def new_graphs(adapter: Adapter, views: Views, learned: AnchorGraphs) -> list[Graph]:
+def _made_when_needed(adapter: Adapter, views: list[Any], learned: AnchorGraphs, n_anchors: int) -> MadeGraphs:
+    n = int(views[0].shape[0])
+
+    def make(rows: slice) -> list[Graph]:
+        made = adapter.new_graphs([read_only(X) for X in rows_of(views, rows)], learned)
+        return _check_made(adapter, made, rows.stop - rows.start, len(views))
+
+    first = make(slice(0, 1))
+    sizes = tuple(int(Z.shape[1]) for Z in first)
+    return MadeGraphs(make, n, sizes, common_dtype(first), row_width(views, n_anchors))
+
+
+def new_graphs(adapter: Adapter, views: list[Any], learned: AnchorGraphs, n_anchors: int) -> list[Graph]:
     """Graphs of other samples on the learned anchors, checked."""
-    graphs = _check_made(adapter, adapter.new_graphs([read_only(X) for X in views.matrices], learned), views)
-    expected = learned.graphs[0].shape[1]
-    if graphs[0].shape[1] != expected:
+    made = adapter.new_graphs([read_only(X) for X in views], learned)
+    graphs = _check_made(adapter, made, int(views[0].shape[0]), len(views))
+    if graphs[0].shape[1] != n_anchors:
         raise AdapterError(
             f"Adapter {adapter.name!r} returned graphs of new samples on {graphs[0].shape[1]} anchors; "
-            f"it was fitted with {expected}."
+            f"it was fitted with {n_anchors}."
         )
     return graphs
 
 
 def fuse_graphs(
-    adapter: Adapter, learned: AnchorGraphs, fusion: str, aligner: AnchorAligner, n_clusters: int, seed: int
+    adapter: Adapter,
+    graphs: Graphs,
+    fusion: str,
+    aligner: AnchorAligner,
+    n_clusters: int,
+    seed: int,
+    *,
+    keep: bool = True,
 ) -> Fused:
     """Fuse the graphs as ``fusion`` says; the aligner is fitted if it is needed."""
-    graphs = learned.graphs
-    permutations = [np.arange(Z.shape[1]) for Z in graphs]
-    if fusion == "concat":
-        return Fused(read_only(fuse(graphs, how="concat")), fusion, permutations, None, None)
-    fitted = None
-    if fusion == "aligned" and not learned.aligned:
-        fitted = aligner.fit(graphs)
+    sizes = graphs.rows.sizes
+    permutations = [np.arange(size) for size in sizes]
+    fitted = weights = None
+    if fusion == "aligned" and not graphs.learned.aligned:
+        fitted = aligner.fit(graphs.grams)
         permutations = fitted.permutations_
-    ordered = [Z[:, p] for Z, p in zip(graphs, permutations, strict=True)]
+    if fusion != "concat":
+        weights = _view_weights(adapter, graphs, permutations, n_clusters, seed)
+    shares = check_weights(weights, len(sizes)) * (len(sizes) if fusion == "concat" else 1)
+    recipe = Recipe(tuple(permutations), tuple(shares), _how(fusion))
+    rows = FusedRows(graphs.rows, recipe)
+    graph = read_only(rows.stored()) if keep else None
+    grams = graphs.known_grams
+    return Fused(graph, rows, fusion, permutations, weights, fitted, None if grams is None else recipe.gram(grams))
+
+
+def _how(fusion: str) -> str:
+    return "concat" if fusion == "concat" else "mean"
+
+
+def _view_weights(
+    adapter: Adapter, graphs: Graphs, permutations: list[IndexArray], n_clusters: int, seed: int
+) -> FloatArray | None:
+    if not adapter.weighs_views:
+        return None
+    ordered = [
+        Z if np.array_equal(p, np.arange(len(p))) else Z[:, p]
+        for Z, p in zip(graphs.learned.graphs, permutations, strict=True)
+    ]
     weights = adapter.view_weights([read_only(Z) for Z in ordered], n_clusters=n_clusters, random_state=seed)
     if weights is not None:
         with _blamed(adapter, "weights that cannot be used"):
-            weights = check_weights(weights, len(graphs))
-    return Fused(read_only(fuse(ordered, weights=weights)), fusion, permutations, weights, fitted)
+            weights = check_weights(weights, len(ordered))
+    return weights
 
 
-def cluster_graph(adapter: Adapter, graph: Graph, n_clusters: int, seed: int) -> IndexArray:
+def cluster_graph(adapter: Adapter, fused: Fused, n_clusters: int, seed: int) -> Clusters:
     """Labels of the samples, checked, and numbered in the order in which clusters first appear.
 
     Several runs of k-means may find the same clusters under other numbers, and rounding decides which run is the best.
     """
-    made = adapter.cluster(read_only(graph), n_clusters=n_clusters, random_state=seed)
+    if adapter.clusters_spectrally:
+        embedding, vectors = embed(fused, n_clusters)
+        return Clusters(number_by_appearance(kmeans_labels(vectors, n_clusters, seed))[0], embedding, vectors)
+    made = adapter.cluster(read_only(fused.graph), n_clusters=n_clusters, random_state=seed)
     try:
         found = np.asarray(made)
     except ValueError:
         found = np.empty(0, dtype=object)
-    if found.shape != (graph.shape[0],) or found.dtype.kind not in "iub":
+    n = fused.rows.shape[0]
+    if found.shape != (n,) or found.dtype.kind not in "iub":
         raise AdapterError(
             f"Adapter {adapter.name!r} returned labels of shape {found.shape} and dtype {found.dtype}; "
-            f"expected {graph.shape[0]} whole numbers."
+            f"expected {n} whole numbers."
         )
-    names, first, labels = np.unique(found, return_index=True, return_inverse=True)
-    if len(names) > n_clusters:
-        raise AdapterError(f"Adapter {adapter.name!r} returned {len(names)} clusters; expected at most {n_clusters}.")
-    return np.asarray(np.argsort(np.argsort(first))[labels], dtype=np.intp)
+    labels, n_found = number_by_appearance(found)
+    if n_found > n_clusters:
+        raise AdapterError(f"Adapter {adapter.name!r} returned {n_found} clusters; expected at most {n_clusters}.")
+    return Clusters(labels)
 
 
-def _check_made(adapter: Adapter, made: Any, views: Views) -> list[Graph]:
+def embed(fused: Fused, n_clusters: int) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:
+    """Spectral embedding of the fused graph and its rows, scaled to unit length."""
+    graph = fused.rows if fused.graph is None else fused.graph
+    embedding = spectral_embedding(graph, n_clusters, gram=fused.gram)
+    return embedding, embedding.unit_rows(graph)
+
+
+def _check_made(adapter: Adapter, made: Any, n_samples: int, n_views: int) -> list[Graph]:
     """Graphs as they may be used: one per view, finite, as many rows as samples, the same number of anchors."""
     with _blamed(adapter, "graphs that cannot be used"):
         graphs = [as_floats(Z) for Z in check_graphs(made)]
         check_finite(graphs)
-    if len(graphs) != len(views.matrices):
-        raise AdapterError(f"Adapter {adapter.name!r} returned {len(graphs)} graphs for {len(views.matrices)} views.")
-    if graphs[0].shape[0] != views.n_samples:
+    if len(graphs) != n_views:
+        raise AdapterError(f"Adapter {adapter.name!r} returned {len(graphs)} graphs for {n_views} views.")
+    if graphs[0].shape[0] != n_samples:
         raise AdapterError(
-            f"Adapter {adapter.name!r} returned graphs of {graphs[0].shape[0]} samples; expected {views.n_samples}."
+            f"Adapter {adapter.name!r} returned graphs of {graphs[0].shape[0]} samples; expected {n_samples}."
         )
     return [read_only(Z) for Z in graphs]
 

@@ -112,8 +112,10 @@ def check_adapter(plugin: Plugin, item: Any) -> AdapterRecord:
         name = prototype.name
         if not (isinstance(name, str) and _NAME.fullmatch(name)):
             raise Refusal(f"{label} has the name {name!r}; expected lower-case letters, digits, '-' and '_'")
-        if kind.anchor_graphs is Adapter.anchor_graphs:
+        if kind.anchor_graphs is Adapter.anchor_graphs and not prototype.works_by_blocks:
             raise Refusal(f"{label} does not define anchor_graphs")
+        if prototype.works_by_blocks and kind.new_graphs is Adapter.new_graphs:
+            raise Refusal(f"{label} defines learn_anchors without new_graphs")
         if isinstance(prototype, FunctionAdapter) and not callable(prototype.anchor_graphs_function):
             raise Refusal(f"{label} {name!r} has no anchor_graphs_function")
         _check_methods(prototype, label)

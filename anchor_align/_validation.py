@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ._mapping import map_rows
+from ._rows import read_rows
 from ._types import Graph, GraphLike, IndexArray, is_sparse
 from .errors import InputError, InputTypeError, unknown_name
 
@@ -78,18 +80,32 @@ def _from_frame(frame: Any) -> np.ndarray:
 def check_finite(graphs: Sequence[Graph], names: Sequence[str] | None = None, what: str = "anchor graphs") -> None:
     """Name the first view with NaN or infinity."""
     for view, Z in zip(names or range(len(graphs)), graphs, strict=True):
-        if is_sparse(Z):
-            coo = Z.tocoo()
-            rows = np.unique(coo.row[~np.isfinite(coo.data)])
-        else:
-            step = max(1, 2**20 // Z.shape[1])
-            blocks = [~np.isfinite(Z[at : at + step]).all(axis=1) for at in range(0, len(Z), step)]
-            rows = np.flatnonzero(np.concatenate(blocks))
+        if Z.dtype.kind in "iub":
+            continue
+        rows = _rows_not_finite(Z)
         if rows.size:
             raise InputError(
                 f"View {view} has NaN or infinity in {rows.size} of {Z.shape[0]} rows (first: row {rows[0]}); "
                 f"{what} must be finite."
             )
+
+
+def _rows_not_finite(Z: Graph) -> IndexArray:
+    if is_sparse(Z):
+        if np.isfinite(Z.data).all():
+            return np.empty(0, dtype=np.intp)
+        coo = Z.tocoo()
+        return np.asarray(np.unique(coo.row[~np.isfinite(coo.data)]), dtype=np.intp)
+
+    def find(rows: slice) -> IndexArray:
+        block = read_rows(Z, rows)
+        # A sum is finite only if all its terms are, and is formed much faster than they are looked at.
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(block.sum()):
+                return np.empty(0, dtype=np.intp)
+        return np.asarray(rows.start + np.flatnonzero(~np.isfinite(block).all(axis=1)))
+
+    return np.concatenate(list(map_rows(find, Z.shape[0], width=Z.shape[1])))
 
 
 def check_lam(lam: object) -> float:

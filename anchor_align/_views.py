@@ -41,7 +41,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """Checked views: float32 or float64, dense or CSR, read-only, with the same samples.
+    """Checked views: real numbers, dense or CSR, read-only, with the same samples; sparse ones hold floats.
 
     ``columns`` holds the column names of views that came as DataFrames.
     """
@@ -58,6 +58,10 @@ class Views:
     def n_numbers(self) -> int:
         """Entries of all views."""
         return sum(X.nnz if is_sparse(X) else X.size for X in self.matrices)
+
+    def floats(self) -> list[Any]:
+        """The views as float32 or float64; whole numbers are converted, so this may take memory."""
+        return [read_only(as_floats(X)) for X in self.matrices]
 
     @property
     def layout(self) -> dict[str, Layout]:
@@ -90,7 +94,7 @@ def check_views(views: Any, column_groups: Any = None) -> Views:
                 f"column_groups splits one table into views, but got views as a {type(views).__name__} already."
             )
         named = _name_views(views)
-    matrices = [as_floats(check_graph(_from_objects(X, name), name, "features")) for name, X in named.items()]
+    matrices = [_as_numbers(check_graph(_from_objects(X, name), name, "features")) for name, X in named.items()]
     if not matrices:
         raise InputError("Got no view; expected one or more, samples x features each.")
     names = tuple(named)
@@ -198,6 +202,11 @@ def _from_objects(X: Any, view: str) -> Any:
         return X.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputTypeError(f"View {view} has an entry that is not a number: {error}.") from error
+
+
+def _as_numbers(X: Any) -> Any:
+    """Whole numbers stay what they are, in an array: they become floats a block at a time."""
+    return X if X.dtype.kind in "iub" and not is_sparse(X) else as_floats(X)
 
 
 def as_floats(X: Any) -> Any:

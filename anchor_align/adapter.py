@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from ._graph_rows import store
+from ._rows import read_rows
 from ._spectral import spectral_labels
-from ._types import FloatArray, Graph, IndexArray
+from ._types import FloatArray, Graph, IndexArray, is_sparse
 from .errors import AdapterError, InputError
 
 
@@ -21,7 +23,8 @@ class AnchorGraphs:
     Parameters
     ----------
     graphs : list of array or sparse of shape (n_samples, n_anchors)
-        One graph per view, finite; by custom rows are >= 0 and sum to one.
+        One graph per view, finite; by custom rows are >= 0 and sum to one. Empty from :meth:`Adapter.learn_anchors`,
+        and from a fit that keeps no graphs.
     anchors : list of array of shape (n_anchors, n_features of the view), optional
         In the coordinates that the adapter works in: scaled, if it scales.
     aligned : bool, default=False
@@ -47,7 +50,9 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     Required
         ``name`` : class attribute, the name users type: lower-case letters, digits, "-" and "_".
 
-        :meth:`anchor_graphs` : called first, once for each fit.
+        :meth:`anchor_graphs` : called first, once for each fit. Or, for graphs larger than memory,
+        :meth:`learn_anchors` and :meth:`new_graphs`: the second is then called for one block of samples after the
+        other, from several threads.
 
     Optional, each with a default
         ``chooses_n_anchors`` : class attribute; True for a method that finds the number of anchors on its own. Others
@@ -98,12 +103,12 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     def anchor_graphs(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
     ) -> AnchorGraphs:
-        """Choose anchors in every view and build the anchor graphs. Required.
+        """Choose anchors in every view and build the anchor graphs. Required, unless :meth:`learn_anchors` is there.
 
         Parameters
         ----------
         views : list of ndarray or csr_array of shape (n_samples, n_features of the view)
-            Finite, float32 or float64, read-only.
+            Finite, float32 or float64, read-only. They may be memmaps.
         n_clusters, n_anchors : int
         random_state : int
             The only source of randomness.
@@ -112,7 +117,52 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         -------
         AnchorGraphs
         """
-        raise AdapterError(f"Adapter {self.name!r} does not define anchor_graphs.")
+        if not self.works_by_blocks:
+            raise AdapterError(f"Adapter {self.name!r} does not define anchor_graphs.")
+        learned = self.learn_anchors(views, n_clusters=n_clusters, n_anchors=n_anchors, random_state=random_state)
+        width = row_width(views, n_anchors)
+        graphs = store(lambda rows: self.new_graphs(rows_of(views, rows), learned), views[0].shape[0], width=width)
+        return replace(learned, graphs=graphs)
+
+    def learn_anchors(
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+    ) -> AnchorGraphs:
+        """Choose anchors in every view, without the graphs; :meth:`new_graphs` makes them, also of these samples.
+
+        With it a fit can keep its graphs on disk or keep none.
+
+        Parameters
+        ----------
+        views : list of ndarray or csr_array of shape (n_samples, n_features of the view)
+            Finite, read-only, and of any real dtype: :class:`anchor_align.blocks.ScaledRows` gives them as floats.
+        n_clusters, n_anchors, random_state : int
+            As for :meth:`anchor_graphs`.
+
+        Returns
+        -------
+        AnchorGraphs
+            With ``graphs=()``.
+        """
+        raise AdapterError(f"Adapter {self.name!r} does not define learn_anchors.")
+
+    def graph_bytes(self, n_samples: int, n_anchors: int, itemsize: int) -> int:
+        """Memory that one graph takes, with numbers of ``itemsize`` bytes; a dense graph by default."""
+        return n_samples * n_anchors * itemsize
+
+    @property
+    def works_by_blocks(self) -> bool:
+        """Whether anchors are learned without making the graphs."""
+        return type(self).learn_anchors is not Adapter.learn_anchors
+
+    @property
+    def weighs_views(self) -> bool:
+        """Whether :meth:`view_weights` is the method's own."""
+        return type(self).view_weights is not Adapter.view_weights
+
+    @property
+    def clusters_spectrally(self) -> bool:
+        """Whether the fused graph is clustered as :meth:`cluster` does by default."""
+        return type(self).cluster is Adapter.cluster
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Number of anchors if the user names none: two for each cluster, no more than samples."""
@@ -193,6 +243,11 @@ class FunctionAdapter(Adapter):
         made = self.anchor_graphs_function(views, n_clusters=n_clusters, n_anchors=n_anchors, random_state=random_state)
         return made if isinstance(made, AnchorGraphs) else AnchorGraphs(made)
 
+    @property
+    def clusters_spectrally(self) -> bool:
+        """Whether there is no ``cluster_function``."""
+        return self.cluster_function is None
+
     def cluster(self, graph: Graph, *, n_clusters: int, random_state: int) -> IndexArray:
         """Call ``cluster_function``, if there is one."""
         if self.cluster_function is None:
@@ -206,6 +261,17 @@ class FunctionAdapter(Adapter):
             return super().new_graphs(views, learned)
         graphs: Sequence[Graph] = self.new_graphs_function(views, learned)
         return graphs
+
+
+def rows_of(views: Sequence[Any], rows: slice) -> list[Any]:
+    """The same few samples of every view."""
+    return [read_rows(X, rows) for X in views]
+
+
+def row_width(views: Sequence[Any], n_anchors: int) -> int:
+    """Numbers at work for every sample while graphs are made."""
+    features = sum(1 + X.nnz // X.shape[0] if is_sparse(X) else X.shape[1] for X in views)
+    return int(features + 3 * len(views) * n_anchors)
 
 
 def view_seeds(random_state: int, n_views: int) -> list[int]:

@@ -34,6 +34,10 @@ class FileError(AnchorAlignError, OSError):
     """A file that cannot be read or written."""
 
 
+class NotEnoughMemoryError(AnchorAlignError, MemoryError):
+    """Work that needs more memory than there is, or than it was given."""
+
+
 class MissingExtraError(AnchorAlignError, ImportError):
     """Something that needs packages which are not installed."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -12,17 +14,21 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from ._align import AnchorAligner
-from ._pipeline import FUSIONS, build_graphs, cluster_graph, count_anchors, fuse_graphs, new_graphs
-from ._spectral import spectral_embedding
-from ._threads import threads_for
+from ._graph_rows import common_dtype
+from ._mapping import map_rows, run_rows, working
+from ._pipeline import FUSIONS, build_graphs, cluster_graph, count_anchors, embed, fuse_graphs, new_graphs
+from ._resources import STORAGES, check_resources, check_storage, estimate
+from ._sizes import check_size
 from ._types import FloatArray, IndexArray
 from ._validation import check_choice, check_lam, check_reference, check_seed
-from ._views import check_views
-from .adapter import Adapter
+from ._views import Views, check_views
+from .adapter import Adapter, row_width, rows_of
 from .checks import check_whole_number
 from .errors import InputError, InputTypeError
 from .plugins import get_adapter
 
+# Numbers in all views up to which a second thread saves next to nothing.
+SMALL = 2**23
 # Share of the labels that the nearest mean must reproduce to be used for new samples.
 SAME_LABELS = 0.99
 
@@ -51,21 +57,31 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     column_groups : list or dict, optional
         For views that come as one table: the widths of the views from left to right, or the columns of every view
         (positions, or names of a DataFrame's columns), or a dict of these by view name.
+    storage : {"memory", "disk", "never"}, default="memory"
+        Where the anchor graphs and the fused graph are. "disk": in files that have no name and are gone with the
+        estimator, however the process ends. "never": nowhere; their rows are made anew for each of two passes, and
+        ``fused_graph_`` is None. The last two are for adapters that learn anchors without making graphs, which all that
+        come with the package do; sfmc needs its graphs.
+    memory : int or str, optional
+        Memory that the fit may take beyond the views, in bytes or as in "500MB"; by default what the machine has.
+        A fit that needs more is refused before it starts.
+    folder : str or Path, optional
+        Where the files of ``storage="disk"`` are; by default where temporary files are.
     random_state : int, Generator, RandomState or None, default=None
-        The same number gives the same result: to the last digit, for any number of threads, up to eight million
-        numbers in all views together, and up to rounding beyond.
+        The same number gives the same result, to the last digit, for any number of threads, with the adapters that come
+        with the package; with others, up to eight million numbers in all views together.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of every sample, numbered from 0 in the order in which clusters first appear.
-    fused_graph_ : ndarray or csr_array of shape (n_samples, n_anchors), or side by side
+    fused_graph_ : ndarray, memmap or csr_array of shape (n_samples, n_anchors), or side by side, or None
     embedding_ : ndarray of shape (n_samples, n_clusters or fewer)
         Leading left singular vectors of the fused graph, rows scaled to unit length.
     anchors_ : list of array or None
         Anchors of every view, in the coordinates that the adapter works in.
     anchor_graphs_ : AnchorGraphs
-        What the adapter made of the views.
+        What the adapter made of the views; without graphs if ``storage="never"``.
     permutations_ : list of ndarray of shape (n_anchors,)
         Order in which each view's anchors were fused.
     weights_ : ndarray of shape (n_views,) or None
@@ -101,6 +117,9 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         fusion: str = "aligned",
         adapter_params: dict[str, Any] | None = None,
         column_groups: Any = None,
+        storage: str = "memory",
+        memory: int | str | None = None,
+        folder: str | Path | None = None,
         random_state: Any = None,
     ) -> None:
         self.adapter = adapter
@@ -111,6 +130,9 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.fusion = fusion
         self.adapter_params = adapter_params
         self.column_groups = column_groups
+        self.storage = storage
+        self.memory = memory
+        self.folder = folder
         self.random_state = random_state
 
     def fit(self, views: Any, y: object = None) -> AlignedClusterer:
@@ -121,11 +143,12 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         views : list of array-like or sparse of shape (n_samples, n_features of the view), dict of them, or one table
             All views describe the same samples in the same order. A dict names its views. One 2-D array, sparse matrix
             or DataFrame is split by ``column_groups``, or by the upper level of a DataFrame's column names, and is one
-            view without either. Not modified.
+            view without either. Arrays may be memmaps, larger than memory. Not modified.
         y : ignored
         """
         n_clusters = check_whole_number("n_clusters", self.n_clusters, least=1)
         fusion = check_choice("fusion", self.fusion, FUSIONS)
+        storage = check_choice("storage", self.storage, STORAGES)
         check_lam(self.lam)
         seed = check_seed(self.random_state)
         adapter = self._make_adapter()
@@ -135,28 +158,49 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             raise InputError(f"Got n_samples={checked.n_samples}, fewer than n_clusters={n_clusters}.")
         n_anchors = count_anchors(adapter, self.n_anchors, checked.n_samples, n_clusters)
         aligner = AnchorAligner(self.lam, reference=self.reference, random_state=seed)
-        with threads_for(checked.n_numbers):
-            learned = build_graphs(adapter, checked, n_clusters, n_anchors, seed)
-            fused = fuse_graphs(adapter, learned, fusion, aligner, n_clusters, seed)
-            labels = cluster_graph(adapter, fused.graph, n_clusters, seed)
-            embedding = spectral_embedding(fused.graph, n_clusters)
+        keep = storage != "never"
+        with self._working(adapter, checked, n_anchors, n_clusters, storage):
+            graphs = build_graphs(adapter, checked, n_clusters, n_anchors, seed, keep=keep)
+            fused = fuse_graphs(adapter, graphs, fusion, aligner, n_clusters, seed, keep=keep)
+            clusters = cluster_graph(adapter, fused, n_clusters, seed)
+            embedding, vectors = clusters.embedding, clusters.vectors
+            if embedding is None or vectors is None:
+                embedding, vectors = embed(fused, n_clusters)
+            means = _cluster_means(vectors, clusters.labels)
+            near = _nearest_mean(vectors, means)
 
-        self.labels_ = labels
-        self.fused_graph_ = fused.graph
-        self.embedding_ = embedding.unit_rows(fused.graph)
-        self.anchors_ = learned.anchors
-        self.anchor_graphs_ = learned
+        self.labels_ = clusters.labels
+        self.fused_graph_: Any = fused.graph
+        self.embedding_ = vectors
+        self.anchors_ = graphs.learned.anchors
+        self.anchor_graphs_ = graphs.learned
         self.permutations_ = fused.permutations
         self.weights_ = fused.weights
         self.aligner_ = fused.aligner
         self.adapter_ = adapter
         self.n_features_in_ = sum(each.n_features for each in checked.layout.values())
         self._layout = checked.layout
-        self._fused = fused
+        self._recipe = fused.rows.recipe
+        self._sizes = graphs.rows.sizes
         self._projection = embedding
-        self._means = _cluster_means(self.embedding_, labels)
-        self._near_means = np.mean(self._nearest_mean(self.embedding_) == labels) >= SAME_LABELS
+        self._means = means
+        self._near_means = np.mean(near == clusters.labels) >= SAME_LABELS
         return self
+
+    @contextmanager
+    def _working(self, adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, storage: str) -> Iterator[None]:
+        """Memory, files and threads of a fit; says so if there is not enough of them."""
+        memory = check_size("memory", self.memory)
+        folder = None if self.folder is None else Path(self.folder)
+        check_storage(adapter, storage)
+        work = None
+        if adapter.works_by_blocks:
+            need = estimate(adapter, views, n_anchors, n_clusters, self.fusion)
+            work = check_resources(need, storage, memory, folder)
+        with working(
+            memory=work, on_disk=storage != "memory", folder=folder, one_blas_thread=_by_blocks(adapter, views)
+        ):
+            yield
 
     def predict(self, views: Any) -> IndexArray:
         """Cluster of new samples: graph rows on the learned anchors, fused and embedded as learned, nearest mean.
@@ -175,14 +219,24 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """
         check_is_fitted(self)
         checked = check_views(views, self.column_groups).ordered_as(self._layout)
-        with threads_for(checked.n_numbers):
-            graph = self._fused.of(new_graphs(self.adapter_, checked, self.anchor_graphs_))
-        if self._near_means:
-            return self._nearest_mean(self._projection.unit_rows(graph))
-        return np.asarray(self.labels_[pairwise_distances_argmin(graph, self.fused_graph_)])
+        labels = np.empty(checked.n_samples, dtype=np.intp)
 
-    def _nearest_mean(self, embedding: FloatArray) -> IndexArray:
-        return np.asarray(pairwise_distances_argmin(embedding, self._means), dtype=np.intp)
+        def assign(rows: slice) -> None:
+            graphs = new_graphs(self.adapter_, rows_of(samples, rows), self.anchor_graphs_, self._sizes[0])
+            graph = self._recipe.of(graphs, common_dtype(graphs))
+            if self._near_means:
+                labels[rows] = _nearest_mean(self._projection.unit_rows(graph), self._means)
+            else:
+                labels[rows] = self.labels_[pairwise_distances_argmin(graph, self.fused_graph_)]
+
+        by_blocks = self.adapter_.works_by_blocks
+        samples = checked.matrices if by_blocks else checked.floats()
+        with working(one_blas_thread=_by_blocks(self.adapter_, checked)):
+            if by_blocks:
+                run_rows(assign, checked.n_samples, width=row_width(samples, self._sizes[0]))
+            else:  # its new_graphs may look at all samples together
+                assign(slice(0, checked.n_samples))
+        return labels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -203,8 +257,28 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return get_adapter(self.adapter, **params)
 
 
-def _cluster_means(embedding: FloatArray, labels: npt.NDArray[np.intp]) -> FloatArray:
+def _by_blocks(adapter: Adapter, views: Views) -> bool:
+    """Whether BLAS is kept on one thread: blocks have threads of their own, and small problems need no more.
+
+    A large problem of an adapter that knows nothing of blocks would be slowed down.
+    """
+    return adapter.works_by_blocks or views.n_numbers <= SMALL
+
+
+def _cluster_means(embedding: npt.NDArray[Any], labels: npt.NDArray[np.intp]) -> FloatArray:
     """Mean of every cluster's samples."""
-    sums = np.zeros((labels.max() + 1, embedding.shape[1]))
-    np.add.at(sums, labels, embedding)
-    return np.asarray(sums / np.bincount(labels)[:, None])
+    n_clusters = int(labels.max()) + 1
+    n, k = embedding.shape
+
+    def sums(rows: slice) -> FloatArray:
+        block = embedding[rows]
+        return np.array([np.bincount(labels[rows], block[:, j], n_clusters) for j in range(k)]).T
+
+    return np.asarray(sum(map_rows(sums, n, width=2 * k)) / np.bincount(labels)[:, None])
+
+
+def _nearest_mean(embedding: npt.NDArray[Any], means: FloatArray) -> IndexArray:
+    n, k = embedding.shape
+    means = means.astype(embedding.dtype)
+    parts = map_rows(lambda rows: pairwise_distances_argmin(embedding[rows], means), n, width=k + len(means))
+    return np.concatenate(list(parts)).astype(np.intp)

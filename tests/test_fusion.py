@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import random_graph, related_graphs, seeds
 
-from anchor_align import AnchorAligner, InputError, InputTypeError, align, fuse
-from anchor_align import _fusion as fusion_module
+from anchor_align import AnchorAligner, InputError, InputTypeError, _mapping, align, fuse
 
 
 @given(seeds, st.integers(1, 6), st.integers(1, 4))
@@ -105,7 +104,7 @@ def test_block_size_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fusing three rows at a time gives the same array."""
     graphs = related_graphs(np.random.default_rng(5), 31, 4)
     expected = fuse(graphs)
-    monkeypatch.setattr(fusion_module, "BLOCK_NUMBERS", 12)
+    monkeypatch.setattr(_mapping, "BLOCK_NUMBERS", 36)
     np.testing.assert_array_equal(fuse(graphs), expected)
 
 

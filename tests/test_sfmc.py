@@ -15,6 +15,7 @@ from scipy.sparse.csgraph import connected_components
 from strategies import real_data, seeds
 
 from anchor_align import AlignedClusterer, InputError, get_adapter
+from anchor_align.blocks import ScaledRows
 from anchor_align.data import make_simulated
 from anchor_align.metrics import acc, nmi
 from anchor_align_adapters import _rank
@@ -54,8 +55,8 @@ def test_alternate_sampling_by_its_definition() -> None:
         scores = scores / scores.max()
         expected.append(int(scores.argmax()))
         scores = scores * (1 - scores)
-    assert alternate_sampling(views, 15).tolist() == sorted(expected)
-    assert alternate_sampling([sp.csr_array(X) for X in views], 15).tolist() == sorted(expected)
+    assert alternate_sampling([ScaledRows(X) for X in views], 15).tolist() == sorted(expected)
+    assert alternate_sampling([ScaledRows(sp.csr_array(X)) for X in views], 15).tolist() == sorted(expected)
 
 
 def test_alternate_sampling_takes_every_sample_once() -> None:
@@ -63,9 +64,9 @@ def test_alternate_sampling_takes_every_sample_once() -> None:
     X = np.repeat(np.random.default_rng(1).random((4, 3)), 5, axis=0)
     for data in (X, np.ones((20, 3))):
         for m in (1, 4, 10, 20):
-            taken = alternate_sampling([data], m)
+            taken = alternate_sampling([ScaledRows(data)], m)
             assert len(set(taken.tolist())) == m
-    assert len({tuple(row) for row in X[alternate_sampling([X], 4)]}) == 4
+    assert len({tuple(row) for row in X[alternate_sampling([ScaledRows(X)], 4)]}) == 4
 
 
 @given(seeds, st.integers(2, 12), st.integers(1, 12))

@@ -1,38 +1,72 @@
-"""K-means anchors of one view."""
+"""K-means anchors of one view: of all its samples or, for very many, of some of them."""
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.cluster import MiniBatchKMeans
 
 from anchor_align import InputError
+from anchor_align.blocks import RowSource, ScaledRows, true_rows
+from anchor_align.errors import unknown_name
+from anchor_align.kmeans import fit_kmeans
 
 from ._types import FloatArray
 
+KINDS = ("full", "minibatch", "sample")
+# Samples that are looked at for each anchor, all in all and in one batch; the measured loss is in the README.
+SAMPLES_PER_ANCHOR, LEAST_SAMPLES = 500, 20_000
+BATCHES = 100
 
-def kmeans_anchors(matrix: Any, n_anchors: int, *, n_init: int, random_state: int, view: int) -> FloatArray:
-    """Centres of k-means on the rows of a dense or sparse matrix; says so if the view has fewer distinct samples.
+
+def kmeans_anchors(
+    source: RowSource, n_anchors: int, *, n_init: int, random_state: int, view: int, kind: str = "full"
+) -> FloatArray:
+    """Centres of k-means on the rows of a view; says so if it has fewer distinct samples.
 
     Their order depends on the clusters found and the seed only. Which of several equally good runs is kept is a matter
     of rounding, and each run has an order of its own.
     """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        kmeans = KMeans(n_anchors, n_init=n_init, random_state=random_state).fit(matrix)
-    used, first = np.unique(kmeans.labels_, return_index=True)
-    distinct = len(used)
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise unknown_name("kmeans", kind, KINDS)
+    # The order of the samples is common to all views, the order of the anchors must not be.
+    shuffled = np.random.default_rng(random_state).permutation(n_anchors)
+    if kind == "minibatch":
+        centres = _minibatch_centres(source, n_anchors, random_state)
+        distinct = len(np.unique(centres, axis=0))
+    else:
+        rows = source if kind == "full" else _sample(source, n_anchors, random_state)
+        found = fit_kmeans(rows, n_anchors, n_init=n_init, random_state=random_state)
+        centres = found.centres[np.argsort(found.first_rows(), kind="stable")]
+        distinct = found.n_found
     if distinct < n_anchors:
         warnings.warn(
             f"View {view} has only {distinct} distinct samples for {n_anchors} anchors: some anchors coincide.",
             stacklevel=2,
         )
-    order = [*used[np.argsort(first)], *np.setdiff1d(np.arange(n_anchors), used)]
-    # The order of the samples is common to all views, the order of the anchors must not be.
-    return np.asarray(kmeans.cluster_centers_[np.random.default_rng(random_state).permutation(order)])
+    return np.asarray(centres[shuffled])
+
+
+def _sample(source: RowSource, n_anchors: int, random_state: int) -> RowSource:
+    """Random samples of a view, all of it if there are not more."""
+    n = source.shape[0]
+    size = max(LEAST_SAMPLES, SAMPLES_PER_ANCHOR * n_anchors)
+    if n <= size:
+        return source
+    rows = np.sort(np.random.default_rng(random_state).choice(n, size, replace=False))
+    return ScaledRows(true_rows(source, rows).astype(source.dtype))
+
+
+def _minibatch_centres(source: RowSource, n_anchors: int, random_state: int) -> FloatArray:
+    """Centres that follow random batches of samples."""
+    n = source.shape[0]
+    size = min(n, max(LEAST_SAMPLES, SAMPLES_PER_ANCHOR * n_anchors) // 10)
+    rng = np.random.default_rng(random_state)
+    kmeans = MiniBatchKMeans(n_anchors, batch_size=size, random_state=random_state % 2**32, n_init=1)
+    for _ in range(BATCHES):
+        kmeans.partial_fit(true_rows(source, np.sort(rng.choice(n, size, replace=False))).astype(source.dtype))
+    return np.asarray(kmeans.cluster_centers_, dtype=np.float64)
 
 
 def check_n_anchors(n_anchors: int, n_samples: int) -> None:

@@ -1,54 +1,23 @@
-"""Scaling of views, dense and sparse alike: a sparse view is never filled by subtracting its means."""
+"""Scaling of views: learned in one pass over the rows, done on the way to whoever needs them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from anchor_align import InputError
+from anchor_align.blocks import ColumnStats, ScaledRows, scaled_rows
 from anchor_align.errors import unknown_name
 
-from ._types import FloatArray, is_sparse
+from ._types import FloatArray, IndexArray, is_sparse
 
 # Largest absolute values that can be squared and added up.
 SMALLEST, LARGEST = 1e-100, 1e100
 SCALES = ("spread", "standard", "unit", "max", None)
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledView:
-    """The scaled view ``matrix - shift``; the means of a sparse view are subtracted in products only.
-
-    Attributes
-    ----------
-    matrix : ndarray or csr_array of shape (n_samples, n_features)
-    shift : ndarray of shape (n_features,)
-        Zero for a dense view, whose means are subtracted already.
-    """
-
-    matrix: Any
-    shift: FloatArray
-
-    def times(self, B: FloatArray) -> FloatArray:
-        """Product of the view with a features x p matrix."""
-        return np.asarray(self.matrix @ B - self.shift @ B)
-
-    def weighted_sums(self, Z: FloatArray) -> FloatArray:
-        """Z' times the view, for a samples x p matrix Z."""
-        return np.asarray((self.matrix.T @ Z).T - np.outer(Z.sum(axis=0), self.shift))
-
-    def square_norm(self) -> float:
-        """Sum of all squared entries."""
-        if not is_sparse(self.matrix):
-            return float(np.vdot(self.matrix, self.matrix))
-        n = self.matrix.shape[0]
-        sums = np.asarray(self.matrix.sum(axis=0)).ravel()
-        squares = float(np.vdot(self.matrix.data, self.matrix.data))
-        return squares + float(n * (self.shift @ self.shift) - 2.0 * (self.shift @ sums))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,34 +26,24 @@ class Scaler:
 
     Attributes
     ----------
-    centre : ndarray of shape (n_features,) or None
-    divisor : ndarray of shape (n_features,) or (1,), or None
+    centre, divisor : ndarray of shape (n_features,) or None
     unit : bool
         Whether samples are scaled, each on its own.
+    known : ColumnStats or None
+        Of the view that was learned from.
     """
 
     centre: FloatArray | None = None
     divisor: FloatArray | None = None
     unit: bool = False
+    known: ColumnStats | None = None
 
-    def __call__(self, X: Any) -> ScaledView:
+    def __call__(self, X: Any) -> ScaledRows:
         """Scale a view."""
-        if self.unit:
-            return ScaledView(_unit_rows(X), np.zeros(X.shape[1]))
-        if is_sparse(X):
-            centre = np.zeros(X.shape[1]) if self.centre is None else self.centre
-            if self.divisor is None:
-                return ScaledView(X, centre)
-            divisors = np.broadcast_to(self.divisor, X.shape[1])[X.indices].astype(X.dtype)
-            return ScaledView(sp.csr_array((X.data / divisors, X.indices, X.indptr), X.shape), centre / self.divisor)
-        if self.centre is not None:
-            X = X - self.centre.astype(X.dtype)
-        if self.divisor is not None:
-            X = X / self.divisor.astype(X.dtype)
-        return ScaledView(X, np.zeros(X.shape[1], dtype=X.dtype))
+        return ScaledRows(X, self.centre, self.divisor, self.unit, self.known)
 
 
-def learn_scaler(X: Any, scale: str | None) -> Scaler:
+def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
     """Learn how to scale a view.
 
     Parameters
@@ -94,74 +53,68 @@ def learn_scaler(X: Any, scale: str | None) -> Scaler:
         "spread": the view divided by the root mean square standard deviation of its features. "standard": every feature
         to mean 0 and standard deviation 1, constant features to 0. "unit": every sample to a mean square of 1, samples
         that are all zero stay so. "max": the view divided by its largest absolute entry. None: as it is.
+    view : int, default=0
+        For the message if the numbers cannot be used.
     """
-    if scale is None:
-        return Scaler()
-    if not isinstance(scale, str) or scale not in SCALES:
+    if scale is not None and (not isinstance(scale, str) or scale not in SCALES):
         raise unknown_name("scale", scale, [name for name in SCALES if name])
+    raw = ScaledRows(X)
+    stats = raw.stats()
+    _check_size(stats, view)
     if scale == "unit":
         return Scaler(unit=True)
+    if scale == "standard":
+        spread = _spread(stats, raw.dtype)
+        return Scaler(stats.mean, np.where(spread > 0, spread, np.inf), known=stats)
+    divisor = None
     if scale == "max":
-        entries = X.data if is_sparse(X) else X
-        return Scaler(divisor=_divisor(np.abs(entries).max(initial=0.0, keepdims=True).reshape(1)))
-    mean, spread = _moments(X)
-    if scale == "spread":
-        return Scaler(divisor=_divisor(np.sqrt(np.mean(spread**2, keepdims=True))))
-    return Scaler(mean, np.where(spread > 0, spread, np.inf))
+        divisor = stats.largest
+    elif scale == "spread":
+        divisor = float(np.sqrt(np.mean(_spread(stats, raw.dtype) ** 2)))
+    return Scaler(divisor=np.full(X.shape[1], divisor) if divisor else None, known=stats)
 
 
-def _unit_rows(X: Any) -> Any:
-    """Rows divided by their root mean square, in two steps lest squares overflow or vanish."""
-    if is_sparse(X):
-        lengths = np.diff(X.indptr)
-        largest = np.asarray(abs(X).max(axis=1).toarray(), dtype=np.float64).ravel()
-        entries = X.data / np.repeat(_divisor(largest), lengths)
-        squares = np.bincount(np.repeat(np.arange(X.shape[0]), lengths), entries**2, X.shape[0]) / X.shape[1]
-        entries = (entries / np.repeat(_divisor(np.sqrt(squares)), lengths)).astype(X.dtype)
-        return sp.csr_array((entries, X.indices, X.indptr), X.shape)
-    largest = _divisor(np.abs(X).max(axis=1, keepdims=True)).astype(X.dtype)
-    X = X / largest
-    X /= _divisor(np.sqrt(np.mean(X**2, axis=1, keepdims=True))).astype(X.dtype)
-    return X
+def _spread(stats: ColumnStats, dtype: np.dtype[Any]) -> FloatArray:
+    """Standard deviation of every feature; spread that is rounding noise only counts as none."""
+    spread = np.sqrt(stats.variance)
+    noise = 8.0 * np.finfo(dtype).eps * np.maximum(np.abs(stats.low), np.abs(stats.high))
+    return np.where((stats.low < stats.high) & (spread > noise), spread, 0.0)
 
 
-def _divisor(size: FloatArray) -> FloatArray:
-    """What has no extent is divided by one."""
-    return np.where(size > 0, size, 1.0)
-
-
-def _moments(X: Any) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of every feature; spread that is rounding noise only counts as none."""
-    if is_sparse(X):
-        mean, variance = mean_variance_axis(sp.csr_matrix(X, dtype=np.float64), axis=0)
-        spread = np.sqrt(variance)
-        low, high = (np.asarray(edge.toarray()).ravel() for edge in (X.min(axis=0), X.max(axis=0)))
-    else:
-        mean = X.mean(axis=0, dtype=np.float64)
-        spread = X.std(axis=0, dtype=np.float64)
-        low, high = X.min(axis=0), X.max(axis=0)
-    noise = 8.0 * np.finfo(X.dtype).eps * np.maximum(np.abs(low), np.abs(high))
-    return mean, np.where((low < high) & (spread > noise), spread, 0.0)
-
-
-def scale_views(views: Any, scale: str | None) -> tuple[list[ScaledView], list[Scaler]]:
+def scale_views(views: Sequence[Any], scale: str | None) -> tuple[list[ScaledRows], list[Scaler]]:
     """Scale all views, each on its own; the scalers do the same to other samples."""
-    for view, X in enumerate(views):
-        _check_size(X, view)
-    scalers = [learn_scaler(X, scale) for X in views]
+    scalers = [learn_scaler(X, scale, view) for view, X in enumerate(views)]
     return apply_scalers(views, scalers), scalers
 
 
-def apply_scalers(views: Any, scalers: list[Scaler]) -> list[ScaledView]:
+def apply_scalers(views: Sequence[Any], scalers: Sequence[Scaler]) -> list[ScaledRows]:
     """Scale views as learned."""
     return [scaler(X) for scaler, X in zip(scalers, views, strict=True)]
 
 
-def _check_size(X: Any, view: int) -> None:
+def _check_size(stats: ColumnStats, view: int) -> None:
     """Squares of the largest entry, and their sums, must neither overflow nor vanish."""
-    largest = float(np.abs(X.data if is_sparse(X) else X).max(initial=0.0))
-    if largest and not SMALLEST <= largest <= LARGEST:
+    if stats.largest and not SMALLEST <= stats.largest <= LARGEST:
         raise InputError(
-            f"View {view}'s largest absolute value is {largest:.1e}; expected {SMALLEST:g} to {LARGEST:g}. "
+            f"View {view}'s largest absolute value is {stats.largest:.1e}; expected {SMALLEST:g} to {LARGEST:g}. "
             "Multiply the view by a constant."
         )
+
+
+class _SideBySide:
+    """Dense views next to each other, a block of rows at a time."""
+
+    def __init__(self, views: Sequence[ScaledRows]) -> None:
+        self._views = views
+        self.shape = views[0].shape[0], sum(X.shape[1] for X in views)
+        self.dtype = np.result_type(*(X.dtype for X in views))
+
+    def __getitem__(self, rows: slice | IndexArray) -> Any:
+        return np.hstack([scaled_rows(X, rows)[0] for X in self._views])
+
+
+def side_by_side(views: Sequence[ScaledRows]) -> ScaledRows:
+    """All features of all views; sparse if one view is, and then without the shift of sparse views."""
+    if any(is_sparse(X.array) for X in views):
+        return ScaledRows(sp.hstack([scaled_rows(X, slice(None))[0] for X in views], format="csr"))
+    return ScaledRows(_SideBySide(views))

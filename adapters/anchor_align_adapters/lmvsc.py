@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl, simplex_least_squares, view_seeds
+from anchor_align.blocks import ScaledRows, scaled_rows
 from anchor_align.checks import check_number, check_whole_number
 
 from ._anchors import check_n_anchors, kmeans_anchors
-from ._scaling import ScaledView, apply_scalers, scale_views
+from ._scaling import apply_scalers, scale_views
 
 
 class LMVSC(Adapter):
@@ -38,6 +39,9 @@ class LMVSC(Adapter):
         its largest absolute entry. None: left as it is, as in the paper.
     n_init : int, default=1
         Runs of k-means, of which the best is kept.
+    kmeans : {"full", "minibatch", "sample"}, default="full"
+        "full": k-means on all samples. For millions of samples: "sample", k-means on a random sample of 500 for each
+        anchor, 20,000 at least; "minibatch", centres that follow 100 random batches of a tenth of that.
 
     Examples
     --------
@@ -52,38 +56,40 @@ class LMVSC(Adapter):
 
     name = "lmvsc"
 
-    def __init__(self, alpha: float = 1.0, *, scale: str | None = "spread", n_init: int = 1) -> None:
+    def __init__(
+        self, alpha: float = 1.0, *, scale: str | None = "spread", n_init: int = 1, kmeans: str = "full"
+    ) -> None:
         self.alpha = alpha
         self.scale = scale
         self.n_init = n_init
+        self.kmeans = kmeans
 
-    def anchor_graphs(
+    def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
     ) -> AnchorGraphs:
-        """K-means anchors of every view, each with a seed of its own, and the graphs of the samples on them."""
-        alpha = check_number("alpha", self.alpha)
+        """K-means anchors of every view, each with a seed of its own."""
+        check_number("alpha", self.alpha)
         n_init = check_whole_number("n_init", self.n_init, least=1)
         check_n_anchors(n_anchors, views[0].shape[0])
         scaled, scalers = scale_views(views, self.scale)
         seeds = view_seeds(random_state, len(views))
         anchors = [
-            kmeans_anchors(X.matrix, n_anchors, n_init=n_init, random_state=seed, view=view)
+            kmeans_anchors(X, n_anchors, n_init=n_init, random_state=seed, view=view, kind=self.kmeans)
             for view, (X, seed) in enumerate(zip(scaled, seeds, strict=True))
         ]
-        graphs = [_graph(X, A, alpha) for X, A in zip(scaled, anchors, strict=True)]
-        shifted = [A - X.shift for X, A in zip(scaled, anchors, strict=True)]
-        return AnchorGraphs(graphs, shifted, state=(scalers, anchors))
+        return AnchorGraphs((), anchors, state=scalers)
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> list[np.ndarray]:
-        """Graphs of new samples on the anchors."""
+        """Graphs of samples on the anchors."""
         alpha = check_number("alpha", self.alpha)
-        scalers, anchors = learned.state
-        return [_graph(X, A, alpha) for X, A in zip(apply_scalers(views, scalers), anchors, strict=True)]
+        scaled = apply_scalers(views, learned.state)
+        return [_graph(X, A, alpha) for X, A in zip(scaled, learned.anchors or (), strict=True)]
 
 
-def _graph(X: ScaledView, A: np.ndarray, alpha: float) -> np.ndarray:
+def _graph(X: ScaledRows, A: np.ndarray, alpha: float) -> np.ndarray:
     """Graph of one view. Rows sum to one, so a shift common to samples and anchors changes nothing."""
-    return simplex_least_squares(X.matrix, A, alpha)
+    rows, shift = scaled_rows(X, slice(None))
+    return simplex_least_squares(rows, A + shift, alpha)
 
 
 @hookimpl

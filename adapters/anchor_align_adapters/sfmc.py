@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl, view_seeds
+from anchor_align.blocks import ScaledRows, read_rows, scaled_rows
 from anchor_align.checks import check_whole_number
 from anchor_align.errors import InputError, unknown_name
 
@@ -27,7 +29,7 @@ from ._anchors import check_n_anchors, kmeans_anchors
 from ._neighbours import nearest_anchor_graph
 from ._rank import rank_constrained_graph
 from ._sampling import alternate_sampling
-from ._scaling import apply_scalers, scale_views
+from ._scaling import apply_scalers, scale_views, side_by_side
 from ._types import FloatArray, IndexArray, is_sparse
 
 STYLES = ("alternate", "random", "kmeans", "flexible")
@@ -48,6 +50,9 @@ class SFMC(Adapter):
         Anchors that each sample is connected to; one fewer than there are anchors at most.
     max_iter : int, default=10
         Rounds of weights and graph in turn.
+    kmeans : {"full", "minibatch", "sample"}, default="full"
+        How centres are found: "full" looks at all samples. For millions of samples: "sample", a random sample of 500
+        for each anchor, 20,000 at least; "minibatch", 100 random batches of a tenth of that.
     scale : {"max", "standard", "spread", "unit", None}, default="max"
         How each view is scaled first. "max": divided by its largest absolute entry, as in the released code.
         "standard": every feature to mean 0 and standard deviation 1. "spread": divided by the root mean square standard
@@ -77,35 +82,36 @@ class SFMC(Adapter):
         *,
         n_neighbors: int = 10,
         max_iter: int = 10,
+        kmeans: str = "full",
         scale: str | None = "max",
     ) -> None:
         self.anchors = anchors
         self.n_neighbors = n_neighbors
         self.max_iter = max_iter
+        self.kmeans = kmeans
         self.scale = scale
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Half of the samples, at most 200, at least one for each cluster."""
         return max(min(int(DEFAULT_SHARE * n_samples), DEFAULT_MOST), min(n_clusters, n_samples))
 
-    def anchor_graphs(
+    def graph_bytes(self, n_samples: int, n_anchors: int, itemsize: int) -> int:
+        """Memory that one graph takes: for every neighbour a weight in double precision and a column."""
+        return n_samples * (12 * min(check_whole_number("n_neighbors", self.n_neighbors, least=1), n_anchors) + 4)
+
+    def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
     ) -> AnchorGraphs:
-        """Choose anchors as ``anchors`` says, and connect every sample to its nearest ones."""
+        """Choose anchors as ``anchors`` says."""
         if not isinstance(self.anchors, str) or self.anchors not in STYLES:
             raise unknown_name("anchors", self.anchors, STYLES)
-        n_neighbours = check_whole_number("n_neighbors", self.n_neighbors, least=1)
+        check_whole_number("n_neighbors", self.n_neighbors, least=1)
         check_n_anchors(n_anchors, views[0].shape[0])
         if n_anchors < n_clusters:
             raise InputError(f"Each of {n_clusters} clusters needs an anchor of its own, got n_anchors={n_anchors}.")
-        if self.anchors == "alternate":
-            # The last digit decides which samples are taken: data in single precision would get other anchors.
-            views = [X.astype(np.float64, copy=False) for X in views]
         scaled, scalers = scale_views(views, self.scale)
-        matrices = [X.matrix for X in scaled]
-        anchors = _choose_anchors(self.anchors, matrices, n_anchors, random_state)
-        graphs = [nearest_anchor_graph(X, A, n_neighbours) for X, A in zip(matrices, anchors, strict=True)]
-        return AnchorGraphs(graphs, anchors, aligned=self.anchors != "flexible", state=scalers)
+        anchors = self._choose_anchors(scaled, n_anchors, random_state)
+        return AnchorGraphs((), anchors, aligned=self.anchors != "flexible", state=scalers)
 
     def view_weights(self, graphs: Sequence[Any], *, n_clusters: int, random_state: int) -> FloatArray:
         """Weights of the views, found in turn with the graph of k components."""
@@ -135,12 +141,39 @@ class SFMC(Adapter):
         return super().cluster(graph, n_clusters=n_clusters, random_state=random_state)
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> list[sp.csr_array]:
-        """Graphs of new samples on the anchors."""
-        scaled = apply_scalers(views, learned.state)
-        return [
-            nearest_anchor_graph(X.matrix, A, self.n_neighbors)
-            for X, A in zip(scaled, learned.anchors or (), strict=True)
-        ]
+        """Graphs of samples on the anchors."""
+        graphs = []
+        for X, A in zip(apply_scalers(views, learned.state), learned.anchors or (), strict=True):
+            rows, shift = self._samples(X, slice(None))
+            # Anchors that are sparse samples have kept their zeros, as the samples do.
+            graphs.append(nearest_anchor_graph(rows, A if is_sparse(A) else A + shift, self.n_neighbors))
+        return graphs
+
+    def _choose_anchors(self, views: list[ScaledRows], n_anchors: int, random_state: int) -> list[Any]:
+        """Anchors of every view."""
+        if self.anchors == "flexible":
+            seeds = view_seeds(random_state, len(views))
+            return [
+                kmeans_anchors(X, n_anchors, n_init=1, random_state=seed, view=view, kind=self.kmeans)
+                for view, (X, seed) in enumerate(zip(views, seeds, strict=True))
+            ]
+        if self.anchors == "kmeans":
+            together, kind = side_by_side(views), self.kmeans
+            centres = kmeans_anchors(together, n_anchors, n_init=1, random_state=random_state, view=0, kind=kind)
+            parts = np.split(centres, np.cumsum([X.shape[1] for X in views])[:-1], axis=1)
+            return [A - scaled_rows(X, slice(0, 1))[1] for X, A in zip(views, parts, strict=True)]
+        n = views[0].shape[0]
+        if self.anchors == "random":
+            rows = np.sort(np.random.default_rng(random_state).choice(n, n_anchors, replace=False))
+        else:
+            rows = alternate_sampling(views, n_anchors)
+        return [self._samples(X, rows)[0] for X in views]
+
+    def _samples(self, X: ScaledRows, rows: slice | IndexArray) -> tuple[Any, FloatArray]:
+        """Scaled samples, and the shift that sparse ones lack; in double precision for alternate sampling."""
+        if self.anchors != "alternate" or X.dtype == np.float64:
+            return scaled_rows(X, rows)
+        return scaled_rows(replace(X, array=read_rows(X.array, rows).astype(np.float64)), slice(None))
 
 
 def simplex_weights(Q: FloatArray, s: FloatArray, max_iter: int = 500, tol: float = 1e-8) -> FloatArray:
@@ -184,26 +217,6 @@ def _weighted_sum(graphs: Sequence[Any], weights: FloatArray) -> Any:
     for B, weight in zip(graphs[1:], weights[1:], strict=True):
         total = total + B * weight
     return total
-
-
-def _choose_anchors(style: str, matrices: list[Any], n_anchors: int, random_state: int) -> list[Any]:
-    """Anchors of every view."""
-    if style == "flexible":
-        return [
-            kmeans_anchors(X, n_anchors, n_init=1, random_state=seed, view=view)
-            for view, (X, seed) in enumerate(zip(matrices, view_seeds(random_state, len(matrices)), strict=True))
-        ]
-    if style == "kmeans":
-        together = sp.hstack(matrices, format="csr") if any(map(is_sparse, matrices)) else np.hstack(matrices)
-        centres = kmeans_anchors(together, n_anchors, n_init=1, random_state=random_state, view=0)
-        edges = np.cumsum([X.shape[1] for X in matrices])[:-1]
-        return list(np.split(centres, edges, axis=1))
-    if style == "random":
-        n = matrices[0].shape[0]
-        rows = np.sort(np.random.default_rng(random_state).choice(n, n_anchors, replace=False))
-    else:
-        rows = alternate_sampling(matrices, n_anchors)
-    return [X[rows] for X in matrices]
 
 
 @hookimpl

@@ -14,8 +14,9 @@ from threadpoolctl import threadpool_limits
 
 from .._align import AnchorAligner
 from .._containment import contained
-from .._pipeline import build_graphs, cluster_graph, count_anchors, fuse_graphs
-from ..adapter import Adapter, AnchorGraphs
+from .._mapping import working
+from .._pipeline import Graphs, build_graphs, cluster_graph, count_anchors, fuse_graphs
+from ..adapter import Adapter
 from ..errors import AnchorAlignError, InputError
 from ..metrics import score_all
 from ..plugins import Registry, one_line
@@ -78,8 +79,8 @@ class Worker:
         outcomes: list[Outcome] = []
         kept = True
         try:
-            # One thread, whatever the number of processes: the same rounding.
-            with threadpool_limits(1):
+            # One thread, whatever the number of processes.
+            with threadpool_limits(1), working():
                 for arm, outcome in self._arms(run):
                     outcomes.append(outcome)
                     if arm.key is not None and self.cache is not None and not outcome.reason:
@@ -105,35 +106,35 @@ class Worker:
         n_anchors = count_anchors(adapter, run.n_anchors, data.info.n_samples, n_clusters)
         started = time.perf_counter()
         with _recorded() as warned, contained(run.seed):
-            learned = build_graphs(adapter, data.views, n_clusters, n_anchors, run.seed)
+            graphs = build_graphs(adapter, data.views, n_clusters, n_anchors, run.seed)
         seconds = time.perf_counter() - started
         computed: dict[str, Outcome] = {}
         for arm in run.arms:
             # Where anchors correspond, nothing is permuted: the same graph, the same seed.
-            same_as = "unaligned" if learned.aligned and arm.name == "aligned" else arm.name
+            same_as = "unaligned" if graphs.learned.aligned and arm.name == "aligned" else arm.name
             if same_as not in computed or arm.name == same_as:
                 with _recorded() as warned_too:
-                    outcome = self._attempt_arm(run, arm, adapter, data, learned)
+                    outcome = self._attempt_arm(run, arm, adapter, data, graphs)
                 # What arms share counts for each of them: an arm that is computed on its own has the same outcome.
                 total = None if outcome.seconds is None else outcome.seconds + seconds
                 computed[same_as] = replace(outcome, seconds=total, warnings=_texts([*warned, *warned_too]))
             yield arm, computed[same_as]
 
-    def _attempt_arm(self, run: Run, arm: Arm, adapter: Adapter, data: Prepared, learned: AnchorGraphs) -> Outcome:
+    def _attempt_arm(self, run: Run, arm: Arm, adapter: Adapter, data: Prepared, graphs: Graphs) -> Outcome:
         try:
-            return _compute_arm(run, arm, adapter, data, learned)
+            return _compute_arm(run, arm, adapter, data, graphs)
         except BaseException as error:
             self._let_through(error)
             return failure(error)
 
 
-def _compute_arm(run: Run, arm: Arm, adapter: Adapter, data: Prepared, learned: AnchorGraphs) -> Outcome:
+def _compute_arm(run: Run, arm: Arm, adapter: Adapter, data: Prepared, graphs: Graphs) -> Outcome:
     n_clusters = data.info.n_clusters
     started = time.perf_counter()
     aligner = AnchorAligner(0.0 if arm.lam is None else arm.lam, reference=run.reference, random_state=run.seed)
     with contained(run.seed):
-        fused = fuse_graphs(adapter, learned, arm.name, aligner, n_clusters, run.seed)
-        labels = cluster_graph(adapter, fused.graph, n_clusters, run.seed)
+        fused = fuse_graphs(adapter, graphs, arm.name, aligner, n_clusters, run.seed)
+        labels = cluster_graph(adapter, fused, n_clusters, run.seed).labels
     seconds = time.perf_counter() - started
     scores = None
     if data.labels is not None:

@@ -62,9 +62,9 @@ def _bare(name: str, adapter_name: str, seeds: list[int]) -> None:
     n_anchors = count_anchors(adapter, None, views.n_samples, n_clusters)
     with threadpool_limits(1):
         for seed in seeds:
-            learned = build_graphs(adapter, views, n_clusters, n_anchors, seed)
+            graphs = build_graphs(adapter, views, n_clusters, n_anchors, seed)
             # Where anchors correspond by construction a study computes two of the arms as one.
-            for arm in ("unaligned", "concat") if learned.aligned else ARMS:
+            for arm in ("unaligned", "concat") if graphs.learned.aligned else ARMS:
                 aligner = AnchorAligner(0.1, reference="consensus", random_state=seed)
-                fused = fuse_graphs(adapter, learned, arm, aligner, n_clusters, seed)
-                score_all(loaded.labels, cluster_graph(adapter, fused.graph, n_clusters, seed))
+                fused = fuse_graphs(adapter, graphs, arm, aligner, n_clusters, seed)
+                score_all(loaded.labels, cluster_graph(adapter, fused, n_clusters, seed).labels)

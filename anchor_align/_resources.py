@@ -1,0 +1,82 @@
+"""What a fit needs, compared with what there is, before the work starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ._mapping import DEFAULT_MEMORY
+from ._scratch import check_disk
+from ._sizes import available_memory, readable_size
+from ._views import Views
+from .adapter import Adapter
+from .errors import InputError, NotEnoughMemoryError
+
+STORAGES = ("memory", "disk", "never")
+# Least that blocks of rows are worked on with.
+LEAST_WORK = 2**23
+
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes of all graphs, fused one included, and of what is kept for every sample besides."""
+
+    graphs: int
+    samples: int
+
+    def memory(self, storage: str) -> int:
+        """Bytes of memory, at least."""
+        return self.samples + LEAST_WORK + (self.graphs if storage == "memory" else 0)
+
+
+def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fusion: str) -> Need:
+    """What a fit needs beyond the views."""
+    n, n_views = views.n_samples, len(views.matrices)
+    itemsize = 4 if all(X.dtype == np.float32 for X in views.matrices) else 8
+    graph = adapter.graph_bytes(n, n_anchors, itemsize)
+    fused = n_views * graph if fusion == "concat" or graph < n * n_anchors * itemsize else graph
+    # The embedding; of k-means a distance and labels; the labels of the result.
+    samples = n * (itemsize * (n_clusters + 1) + 16)
+    return Need(n_views * graph + fused, samples)
+
+
+def check_resources(need: Need, storage: str, memory: int | None, folder: Path | None) -> int:
+    """Refuse what cannot be done; returns the bytes that are left for blocks of rows."""
+    limit = available_memory() if memory is None else memory
+    least = need.memory(storage)
+    if limit is not None and least > limit:
+        given = "were given as memory" if memory is not None else "are available"
+        raise NotEnoughMemoryError(
+            f"The fit needs {readable_size(least)} of memory beyond the views, of which {readable_size(limit)} {given}."
+            + _way_out(need, storage, limit)
+        )
+    if storage == "disk":
+        check_disk(need.graphs, folder)
+    left = DEFAULT_MEMORY if limit is None else limit - least + LEAST_WORK
+    return min(DEFAULT_MEMORY, left)
+
+
+def _way_out(need: Need, storage: str, limit: int) -> str:
+    if storage != "memory":
+        return " Use fewer samples or clusters, or float32."
+    if need.memory("disk") > limit:
+        return " Use fewer samples, clusters or anchors, or float32."
+    other = readable_size(need.memory("disk"))
+    return f" storage='disk' needs {other} and {readable_size(need.graphs)} of disk, storage='never' {other}."
+
+
+def check_storage(adapter: Adapter, storage: str) -> None:
+    """Graphs can be kept elsewhere only if the adapter makes them a few rows at a time."""
+    if storage == "memory":
+        return
+    if not adapter.works_by_blocks:
+        raise InputError(
+            f"Adapter {adapter.name!r} makes its graphs whole, in memory; storage={storage!r} needs one that defines "
+            "learn_anchors."
+        )
+    if storage == "never" and (adapter.weighs_views or not adapter.clusters_spectrally):
+        raise InputError(
+            f"Adapter {adapter.name!r} needs the whole graphs to weigh the views or to cluster; use storage='disk'."
+        )
