@@ -104,7 +104,7 @@ class ScaledRows:
         if self.centre is None or (self._shifts_blocks and self._few is not None):
             return np.zeros(self.shape[1])
         if self._shifts_blocks:  # what single precision cannot say of the centre
-            return self.centre - self.centre.astype(self.dtype)
+            return np.asarray(self.centre - self.centre.astype(self.dtype))
         return self.centre if self._few is None or self.divisor is None else self.centre / self.divisor
 
     @cached_property

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from ._mapping import map_rows, run_rows
+from ._rows import read_rows
 from ._simplex_active import Progress, active_set
 from ._simplex_pivot import block_pivoting
 from ._simplex_problem import Quadratic, Rows
@@ -36,6 +38,8 @@ MANY_ANCHORS, MANY_SHARE = 16, 1 / 16
 LEAST_RIDGE = 1e-12
 # Numbers in one work array: rows of a block times anchors, or rows of a piece of X times features. 1 MB.
 BLOCK = 2**17
+# Work arrays of a block.
+BLOCK_WIDTH = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +81,8 @@ def simplex_least_squares(X: Any, A: Any, alpha: float = 0.0, *, block_rows: int
     Returns
     -------
     Z : ndarray of shape (n_samples, n_anchors)
-        Rows on the simplex; anchors that a row does not use have weight exactly 0.
+        Rows on the simplex; anchors that a row does not use have weight exactly 0. float32 if X is, rounded from
+        a solution in double precision.
 
     Raises
     ------
@@ -102,13 +107,19 @@ def fit_simplex(X: Any, A: Any, alpha: float = 0.0, *, block_rows: int | None = 
     shared = Quadratic.from_anchors(A, check_number("alpha", alpha))
     m = shared.n_anchors
     step = max(64, BLOCK // m) if block_rows is None else check_whole_number("block_rows", block_rows, least=1)
-    Z = np.empty((X.shape[0], m))
-    gap, n_rounds = 0.0, 0
-    for at in range(0, len(Z), step):
-        block = _solve(_block(X[at : at + step], shared, at))
-        Z[at : at + step] = block.Z
-        gap, n_rounds = max(gap, block.gap), max(n_rounds, block.n_rounds)
-    return SimplexFit(Z, gap, n_rounds)
+    Z = np.empty((X.shape[0], m), dtype=np.float32 if X.dtype == np.float32 else np.float64)
+
+    def solve(rows: slice) -> tuple[float, int]:
+        gap, n_rounds = 0.0, 0
+        for at in range(rows.start, rows.stop, step):
+            part = slice(at, min(at + step, rows.stop))
+            block = _solve(_block(read_rows(X, part), shared, at))
+            Z[part] = block.Z
+            gap, n_rounds = max(gap, block.gap), max(n_rounds, block.n_rounds)
+        return gap, n_rounds
+
+    gaps, rounds = zip(*map_rows(solve, len(Z), width=BLOCK_WIDTH * m), strict=True)
+    return SimplexFit(Z, max(gaps), max(rounds))
 
 
 def project_rows_on_simplex(Y: Any) -> FloatArray:
@@ -122,6 +133,7 @@ def project_rows_on_simplex(Y: Any) -> FloatArray:
     Returns
     -------
     Z : ndarray of shape (n, m)
+        float32 if Y is, else float64.
 
     Raises
     ------
@@ -137,12 +149,14 @@ def project_rows_on_simplex(Y: Any) -> FloatArray:
     if is_sparse(Y):
         raise InputTypeError("Y is a sparse matrix; its projection is dense: pass Y.toarray().")
     Y = _check_matrix("Y", Y)
-    Z = np.empty(Y.shape)
-    step = max(64, BLOCK // Y.shape[1])
-    for at in range(0, len(Z), step):
-        block = _floats(Y[at : at + step])
-        _check_rows("Y", block, at)
-        Z[at : at + step] = project_rows(block)
+    Z = np.empty(Y.shape, dtype=np.float32 if Y.dtype == np.float32 else np.float64)
+
+    def project(rows: slice) -> None:
+        block = read_rows(Y, rows, Z.dtype)
+        _check_rows("Y", block, rows.start)
+        Z[rows] = project_rows(block)
+
+    run_rows(project, len(Z), width=BLOCK_WIDTH * Y.shape[1])
     return Z
 
 

@@ -33,12 +33,12 @@ LARGEST_DROP = 0.1
 ANGLE = 1e-6
 # Random columns beyond those wanted, at least. More make for fewer steps that cost as much more; BLAS likes eights.
 SPARE = 6
-# A Gram matrix so many times as wide as iteration's columns takes longer to decompose, although real graphs need 10 to
-# 20 steps; more steps than MOST_STEPS take too long in turn.
+# A Gram matrix so many times as wide as iteration's columns takes longer to decompose, although real graphs need 8 to
+# 24 steps; more steps than MOST_STEPS take too long in turn.
 GRAM_WIDTH = 64
 MOST_STEPS = 24
 # A step of iteration on c columns over the rows themselves takes as long as 110 + 4.5 c columns of the Gram matrix. It
-# is tried if 12 steps take at most 0.6 times as long as the Gram matrix; with fewer, real graphs do not converge.
+# is tried if 12 steps take at most 0.6 times as long as the Gram matrix; most real graphs need more than that.
 STEP_COST = (110.0, 4.5)
 ROW_STEPS = 12
 ROW_SHARE = 0.6

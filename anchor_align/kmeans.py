@@ -9,7 +9,6 @@ to run at full speed. Sums of the clusters change only by the rows that change c
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +20,7 @@ import scipy.sparse as sp
 from ._labels import first_places
 from ._mapping import work_memory
 from ._types import FloatArray, IndexArray, is_sparse
-from .blocks import Products, RowSource, block_rows, map_rows, true_rows, weighted_rows
+from .blocks import Products, RowSource, block_rows, map_rows, run_rows, true_rows, weighted_rows
 
 __all__ = ["KMeansResult", "fit_kmeans"]
 
@@ -129,35 +128,37 @@ def _starts(source: RowSource, draws: FloatArray, n_clusters: int) -> FloatArray
     """
     n, d = source.shape
     n_runs, n_trials = len(draws), _n_trials(n_clusters)
-    width = d + n_runs * (n_trials + 2)
-    nearness = _Nearness(source, n_runs, width)
+    nearness = _Nearness(source, n_runs, n_trials)
     chosen = np.minimum((draws[:, 0] * n).astype(np.intp), n - 1)
     centres = np.empty((n_runs, n_clusters, d))
-    for cluster in range(n_clusters):
-        centres[:, cluster] = true_rows(source, chosen)
-        if cluster == n_clusters - 1:
-            break
-        nearness.update(centres[:, cluster])
-        first = 1 + cluster * n_trials
+    centres[:, 0] = true_rows(source, chosen)
+    nearness.add(centres[:, 0])
+    for cluster in range(1, n_clusters):
+        first = 1 + (cluster - 1) * n_trials
         candidates = nearness.find(draws[:, first : first + n_trials])
-        potentials = nearness.potentials(true_rows(source, candidates.ravel()))
-        chosen = candidates[np.arange(n_runs), potentials.argmin(axis=1)]
+        rows = true_rows(source, candidates.ravel()).reshape(n_runs, n_trials, d)
+        best = nearness.potentials(rows).argmin(axis=1)
+        centres[:, cluster] = rows[np.arange(n_runs), best]
+        nearness.add(centres[:, cluster], best)
     return centres
 
 
 class _Nearness:
     """Squared distances of all rows to the nearest centre so far, in every run."""
 
-    def __init__(self, source: RowSource, n_runs: int, width: int) -> None:
-        n = source.shape[0]
+    def __init__(self, source: RowSource, n_runs: int, n_trials: int) -> None:
+        n, d = source.shape
         self._source = source
-        self._width = width
+        self._width = d + n_runs * (n_trials + 2)
         self._norms = np.empty(n, dtype=source.dtype)
         self._closest = np.full((n_runs, n), np.inf, dtype=source.dtype)
+        # Distances with each candidate: where there is room for them, the best need not be computed again.
+        fits = self._closest.nbytes * n_trials <= work_memory() // 4
+        self._tried = np.empty((n_runs, n_trials, n), dtype=source.dtype) if fits else None
         # By block: first rows, and sums of the distances.
-        self._edges = np.append(np.arange(0, n, block_rows(width)), n)
+        self._edges = np.append(np.arange(0, n, block_rows(self._width)), n)
         self._sums = np.empty((len(self._edges) - 1, n_runs))
-        deque(map_rows(self._set_norms, n, width=2 * source.shape[1]), maxlen=0)
+        run_rows(self._set_norms, n, width=2 * d)
 
     def _set_norms(self, rows: slice) -> None:
         block = self._source.block(rows)
@@ -170,13 +171,17 @@ class _Nearness:
             norms = np.einsum("ij,ij->i", apart, apart)
         self._norms[rows] = norms
 
-    def update(self, centres: FloatArray) -> None:
-        """Take a further centre of each run into account."""
+    def add(self, centres: FloatArray, tried: IndexArray | None = None) -> None:
+        """Add a centre to each run; ``tried`` says which of the candidates it was."""
+        runs = np.arange(len(self._closest))
         products = self._distances(centres)
 
         def update(rows: slice) -> FloatArray:
             closest = self._closest[:, rows]
-            np.minimum(closest, self._of(products, rows), out=closest)
+            if self._tried is None or tried is None:
+                np.minimum(closest, self._of(products, rows), out=closest)
+            else:
+                closest[:] = self._tried[runs, tried, rows]
             return np.asarray(closest.sum(axis=1, dtype=np.float64))
 
         self._sums = np.array(list(map_rows(update, len(self._norms), width=self._width)))
@@ -196,12 +201,14 @@ class _Nearness:
 
     def potentials(self, candidates: FloatArray) -> FloatArray:
         """Sum of all distances if one more centre is added, for every run and its candidates."""
-        products = self._distances(candidates)
-        n_runs = len(self._closest)
+        n_runs, n_trials, d = candidates.shape
+        products = self._distances(candidates.reshape(-1, d))
 
         def potential(rows: slice) -> FloatArray:
-            distances = self._of(products, rows).reshape(n_runs, -1, rows.stop - rows.start)
+            distances = self._of(products, rows).reshape(n_runs, n_trials, -1)
             np.minimum(distances, self._closest[:, None, rows], out=distances)
+            if self._tried is not None:
+                self._tried[:, :, rows] = distances
             return np.asarray(distances.sum(axis=2, dtype=np.float64))
 
         return np.asarray(sum(map_rows(potential, len(self._norms), width=self._width)))

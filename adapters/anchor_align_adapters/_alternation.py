@@ -183,7 +183,8 @@ class FreeAnchors:
         gram = A @ A.T
         curvature = float(np.linalg.eigvalsh(gram)[-1]) + self._beta
 
-        def step(products: FloatArray, Z: FloatArray) -> FloatArray:
+        def step(products: FloatArray, rows: slice) -> FloatArray:
+            Z = np.ascontiguousarray(read_rows(self._Z, rows).T, dtype=np.float64)
             return np.asarray(Z - (gram @ Z + self._beta * Z - products) / curvature) if curvature else Z
 
         return self._sums(A, step)
@@ -196,14 +197,13 @@ class FreeAnchors:
         """|Z A|^2 + beta |Z|^2."""
         return float(np.vdot(sums.gram, A @ A.T) + self._beta * np.trace(sums.gram))
 
-    def _sums(self, A: FloatArray, target: Callable[[FloatArray, FloatArray], FloatArray]) -> Sums:
+    def _sums(self, A: FloatArray, target: Callable[[FloatArray, slice], FloatArray]) -> Sums:
         products = Products(self._X, A)
 
         def of_block(rows: slice) -> Sums:
             block = self._X.block(rows)
             Y = products.of(block).astype(np.float64, copy=False)
-            before = np.ascontiguousarray(read_rows(self._Z, rows).T, dtype=np.float64)
-            Z = project_columns(target(Y, before))
+            Z = project_columns(target(Y, rows))
             write_rows(self._Z, rows, Z.T)
             return _sums_of(Z, Y, block, Z @ Z.T, 1.0)
 

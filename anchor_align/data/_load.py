@@ -13,6 +13,7 @@ import numpy as np
 
 from .._types import is_sparse
 from .._validation import check_choice
+from ..checks import check_flag
 from ..errors import FileError, InputError, InputTypeError
 from ._catalogue import BUNDLED, load_bundled
 from ._entries import Entry, find_entry, flatten, reading
@@ -30,6 +31,7 @@ def load_views(
     views: str | Sequence[str] | None = None,
     labels: str | Literal[False] | None = None,
     orient: str = "auto",
+    mmap: bool = False,
 ) -> MultiViewData:
     """Load the views of a data set, and its labels where there are any, from a file, a folder or a bundled set.
 
@@ -60,6 +62,9 @@ def load_views(
     orient : {"auto", "rows", "columns"}, default="auto"
         Whether samples are rows or columns. "auto" takes the side that has as many as there are labels, or, without
         labels, that is as long in all views.
+    mmap : bool, default=False
+        Leave arrays in their .npy files, as read-only memmaps, which may be larger than memory. The files must not
+        change while they are used. Arrays in other kinds of files are loaded all the same.
 
     Returns
     -------
@@ -95,11 +100,12 @@ def load_views(
     if labels is not None and labels is not False and not isinstance(labels, str):
         raise InputTypeError(f"labels must be a key, False or None, got {labels!r}.")
     check_choice("orient", orient, ORIENTATIONS)
+    check_flag("mmap", mmap)
     if isinstance(path, str) and path in BUNDLED:
         return _from_bundled(path, keys, labels, orient)
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(f"path must be a file, a folder or the name of a bundled set, got {type(path).__name__}.")
-    return _from_file(_existing(path), keys, labels, orient)
+    return _from_file(_existing(path), keys, labels, orient, mmap=mmap)
 
 
 def _check_keys(views: object) -> list[str] | None:
@@ -127,8 +133,10 @@ def _existing(path: str | os.PathLike[str]) -> Path:
     return place
 
 
-def _from_file(path: Path, keys: list[str] | None, labels: str | Literal[False] | None, orient: str) -> MultiViewData:
-    with _naming(path), open_source(path) as listed:
+def _from_file(
+    path: Path, keys: list[str] | None, labels: str | Literal[False] | None, orient: str, *, mmap: bool
+) -> MultiViewData:
+    with _naming(path), open_source(path, mmap=mmap) as listed:
         entries = flatten(listed)
         nameable = [*entries, *(entry for entry in listed if entry.kind == "struct")]
         told = [] if labels is False else None if labels is None else [find_entry(nameable, labels, path, "labels")]

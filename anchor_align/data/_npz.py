@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,11 +23,12 @@ _OBJECTS = (
 )
 
 
-def npy_entry(path: Path, key: str) -> Entry:
-    """The array of an .npy file."""
+def npy_entry(path: Path, key: str, *, mmap: bool = False) -> Entry:
+    """The array of an .npy file, in memory or left in the file."""
     with reading(path), path.open("rb") as file:
         shape, dtype = _header(file)
-    return _array_entry(path, key, shape, dtype, lambda: np.load(path, allow_pickle=False))
+    mode: Literal["r"] | None = "r" if mmap and 0 not in shape else None
+    return _array_entry(path, key, shape, dtype, lambda: np.load(path, mode, allow_pickle=False))
 
 
 def npz_entries(path: Path) -> list[Entry]:

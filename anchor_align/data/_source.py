@@ -26,7 +26,7 @@ EXPECTED = "a .mat, .npz, .npy, .csv or .parquet file, or a folder with one file
 
 
 @contextmanager
-def open_source(path: Path) -> Iterator[list[Entry]]:
+def open_source(path: Path, *, mmap: bool = False) -> Iterator[list[Entry]]:
     """Entries of a file or folder, which can be read while it is open."""
     with reading(path):
         is_folder = path.is_dir()
@@ -39,11 +39,11 @@ def open_source(path: Path) -> Iterator[list[Entry]]:
     elif kind == "npz":
         yield npz_entries(path)
     elif kind == "folder":
-        yield folder_entries(path)
+        yield folder_entries(path, mmap=mmap)
     elif kind in _TABLE_KINDS:
         yield alone(_read_table(path, kind, path.stem))
     elif kind:
-        yield [single_entry(path, kind, path.stem)]
+        yield [single_entry(path, kind, path.stem, mmap=mmap)]
     else:
         raise InputError(f"{path} is not a file that can be read here; expected {EXPECTED}.")
 
@@ -77,7 +77,7 @@ def file_kind(path: Path) -> str:
     return ""
 
 
-def folder_entries(folder: Path) -> list[Entry]:
+def folder_entries(folder: Path, *, mmap: bool = False) -> list[Entry]:
     """One entry for each file of a folder that holds one array, in natural order of the names."""
     with reading(folder):
         listed = sorted((p for p in folder.iterdir() if p.name[0] != "."), key=lambda p: natural(p.name))
@@ -91,7 +91,7 @@ def folder_entries(folder: Path) -> list[Entry]:
     stems = [path.stem for path in usable]
     keys = {p: p.stem if stems.count(p.stem) == 1 else p.name for p in usable}
     tables = [_read_table(p, kinds[p], keys[p]) for p in usable if kinds[p] in _TABLE_KINDS]
-    arrays = {p: single_entry(p, kinds[p], keys[p]) for p in usable if kinds[p] not in _TABLE_KINDS}
+    arrays = {p: single_entry(p, kinds[p], keys[p], mmap=mmap) for p in usable if kinds[p] not in _TABLE_KINDS}
     settled = together(tables, list(arrays.values()), folder)
     entries = [entry for path in usable for entry in (settled[path] if path in settled else [arrays[path]])]
     left = [f"{path.name}/" if path.is_dir() else path.name for path in listed if path not in usable]
@@ -113,12 +113,12 @@ def _read_table(path: Path, kind: str, key: str) -> Table:
     return read_csv(path, key) if kind == "csv" else read_parquet(path, key)
 
 
-def single_entry(path: Path, kind: str, key: str) -> Entry:
+def single_entry(path: Path, kind: str, key: str, *, mmap: bool = False) -> Entry:
     """The one array of a file."""
     if kind in _TABLE_KINDS:
         return alone(_read_table(path, kind, key))[0]
     if kind == "npy":
-        return replace(npy_entry(path, key), name=path.stem)
+        return replace(npy_entry(path, key, mmap=mmap), name=path.stem)
     inside = npz_entries(path)
     if len(inside) != 1:
         keys = ", ".join(repr(entry.key) for entry in inside[:5])
