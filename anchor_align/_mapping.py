@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
+from ._memo import Memo
 from ._scratch import GrowingArrays, empty_on_disk
 
 T = TypeVar("T")
@@ -37,6 +38,7 @@ class Work:
         self.on_disk = on_disk
         self.folder = folder
         self.threads = blas_threads() if threads is None else threads
+        self.memo: Memo | None = None
         self._pool: ThreadPoolExecutor | None = None
 
     def pool(self) -> ThreadPoolExecutor:
@@ -64,6 +66,7 @@ def working(
     folder: Path | None = None,
     threads: int | None = None,
     one_blas_thread: bool = True,
+    memo: Memo | None = None,
 ) -> Iterator[None]:
     """Set the resources of all work on blocks within a ``with`` statement.
 
@@ -80,6 +83,8 @@ def working(
         By default as many as BLAS has, so that ``OMP_NUM_THREADS`` and ``threadpool_limits`` count here too.
     one_blas_thread : bool, default=True
         Keep BLAS itself on one thread, so that its sums are rounded alike for any number of threads.
+    memo : Memo, optional
+        Keeps what :func:`remember` is given, from one work to the next on the same views.
 
     Examples
     --------
@@ -89,6 +94,7 @@ def working(
     1000
     """
     work = Work(memory, on_disk, folder, threads)
+    work.memo = memo
     token = _current.set(work)
     try:
         with ExitStack() as stack:
@@ -198,6 +204,28 @@ def growing(n_arrays: int) -> GrowingArrays:
     if work is None:
         return GrowingArrays(n_arrays, on_disk=False, folder=None)
     return GrowingArrays(n_arrays, on_disk=work.on_disk, folder=work.folder)
+
+
+def remember(key: Hashable, make: Callable[[], T]) -> T:
+    """What ``make`` returns; made once where a study works on the same views several times.
+
+    For small results that depend on the views and the key alone: the first anchors of a method, whatever its other
+    settings are. Warnings are given every time.
+
+    Parameters
+    ----------
+    key : hashable
+        All that the result depends on besides the views: seed, settings, the name of the method.
+    make : callable
+
+    Examples
+    --------
+    >>> from anchor_align.blocks import remember
+    >>> remember(("anchors", 0), lambda: 42)
+    42
+    """
+    work = _current.get()
+    return make() if work is None or work.memo is None else work.memo.get(key, make)
 
 
 def blas_threads() -> int:

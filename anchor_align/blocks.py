@@ -14,7 +14,7 @@ outside of it the defaults hold.
 from __future__ import annotations
 
 from ._column_stats import ColumnStats
-from ._mapping import block_rows, empty, map_rows, run_rows, working
+from ._mapping import block_rows, empty, map_rows, remember, run_rows, working
 from ._rows import (
     Products,
     RowSource,
@@ -38,6 +38,7 @@ __all__ = [
     "map_rows",
     "project_columns",
     "read_rows",
+    "remember",
     "run_rows",
     "scaled_rows",
     "true_rows",

@@ -47,7 +47,8 @@ def test_blocks_within_blocks_take_no_further_threads() -> None:
 
     def inner(rows: slice) -> int:
         thread = threading.current_thread()
-        return sum(map_rows(lambda _rows: int(threading.current_thread() is thread), 4, width=2**20)) + rows.start
+        same = map_rows(lambda _rows: threading.current_thread() is thread, 4, width=2**20)
+        return [*same].count(True) + int(rows.start)
 
     with working(threads=2):
         assert list(map_rows(inner, 4, width=2**20)) == [4, 5, 6, 7]

@@ -14,6 +14,7 @@ from anchor_align.blocks import true_rows
 from anchor_align.metrics import acc
 from anchor_align_adapters._alternation import Alternated, Settings, alternate, best_graph
 from anchor_align_adapters._scaling import scale_views
+from anchor_align_adapters.fmvacc import FMVACC
 
 
 def clustered(rng: np.random.Generator, n: int = 100, d: int = 6) -> np.ndarray:
@@ -108,3 +109,19 @@ def test_published_accuracy_is_reached(name: str, k: int, least: float) -> None:
         for m, beta in itertools.product((k, 2 * k), (0.01, 1.0, 100.0))
     ]
     assert 100 * max(scores) >= least
+
+
+def test_a_path_of_betas_starts_where_the_last_one_ended() -> None:
+    """The objective is about as low as from the start; the first beta has the very same anchors."""
+    views, _ = real_data("UCI-Digit_3v")
+    scaled, _ = scale_views(views, "standard")
+    path = FMVACC(n_init=1).path(views, [0.5, 1.0, 2.0], n_anchors=10, random_state=0)
+    for number, (adapter, learned) in enumerate(path):
+        alone = FMVACC(adapter.beta, n_init=1).learn_anchors(views, n_clusters=10, n_anchors=10, random_state=0)
+        settings = Settings(adapter.beta, True, 1, 0.0)
+        for X, warm, cold in zip(scaled, learned.anchors or (), alone.anchors or (), strict=True):
+            if number == 0:
+                np.testing.assert_array_equal(warm, cold)
+            reached, expected = (alternate(X, A, settings, warm=True).history[0] for A in (warm, cold))
+            assert reached <= 1.01 * expected
+    assert number == 2

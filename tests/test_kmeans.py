@@ -14,6 +14,7 @@ from sklearn.cluster import KMeans
 from strategies import seeds
 
 from anchor_align import _mapping, _rows
+from anchor_align._types import is_sparse
 from anchor_align.blocks import ScaledRows, working
 from anchor_align.kmeans import fit_kmeans
 
@@ -24,7 +25,7 @@ def clustered(seed: int, n: int = 300, d: int = 5, k: int = 6, spread: float = 0
 
 
 def best_inertia(X: Any, labels: np.ndarray) -> float:
-    dense = X.toarray() if sp.issparse(X) else X
+    dense = X.toarray() if is_sparse(X) else X
     return sum(float(((dense[labels == j] - dense[labels == j].mean(axis=0)) ** 2).sum()) for j in np.unique(labels))
 
 
@@ -48,7 +49,7 @@ def test_same_clusters_as_scikit_learn(seed: int, k: int, n_init: int, sparse: b
 def test_scaled_rows_far_from_zero(few: int, dtype: type, offset: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """Centres are those of the scaled rows, whether these are made at once or folded into the products."""
     monkeypatch.setattr(_rows, "FEW", few)
-    X = (clustered(0) + offset).astype(dtype)
+    X: np.ndarray = (clustered(0) + offset).astype(dtype)
     exact = X.astype(np.float64)
     source = ScaledRows(X, centre=exact.mean(axis=0), divisor=exact.std(axis=0))
     found = fit_kmeans(source, 6, n_init=5, random_state=0)

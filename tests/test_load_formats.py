@@ -298,6 +298,7 @@ def test_options_on_bundled_sets() -> None:
     data = load_views("breast-cancer", views=["worst", "mean"], labels=False)
     assert data.names == ["worst", "mean"]
     assert data.labels is None
-    for options in ({"orient": "columns"}, {"labels": "y"}, {"views": "best"}):
+    wrong: list[dict[str, Any]] = [{"orient": "columns"}, {"labels": "y"}, {"views": "best"}]
+    for options in wrong:
         with pytest.raises(InputError):
             load_views("breast-cancer", **options)

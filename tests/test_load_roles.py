@@ -268,8 +268,8 @@ def test_masks_are_no_views(tmp_path: Path, name: str) -> None:
 def test_labels_as_the_last_member(tmp_path: Path) -> None:
     """A whole number for each sample at the end of a cell is no view, and the labels if nothing else is."""
     path = mat(tmp_path, data=cell([A, B, Y[:, None]]))
-    for options in ({}, {"views": "data"}):
-        data = load_views(path, **options)
+    for views in (None, "data"):
+        data = load_views(path, views=views)
         assert_data(data, ["data{1}", "data{2}"], [A, B])
         assert_said(data, "Labels are 'data{3}', a guess", "'data{3}' is a whole number for each sample")
     data = load_views(mat(tmp_path, data=cell([A, B, np.arange(N)[:, None]]), gt=Y))

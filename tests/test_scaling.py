@@ -66,7 +66,7 @@ def test_products_of_a_sparse_view(scale: str | None) -> None:
 @pytest.mark.parametrize("scale", ["standard", "spread", "unit", "max", None])
 def test_statistics_and_centring(scale: str | None, offset: float, dtype: type) -> None:
     """Statistics are those of the scaled rows; less their mean, products keep their digits wherever the rows lie."""
-    data = (X + offset).astype(dtype)
+    data: np.ndarray = (X + offset).astype(dtype)
     view = scaled(data, scale, sparse=False)
     full = dense(view)
     digits = 1e-11 if dtype == np.float64 else 1e-3

@@ -29,6 +29,7 @@ from anchor_align import (
     _rows,
     load_views,
 )
+from anchor_align._types import is_sparse
 from anchor_align.data import make_simulated
 from anchor_align.metrics import acc
 
@@ -77,7 +78,7 @@ def test_storage_changes_nothing(name: str, n_anchors: int, params: dict[str, An
 
 
 def dense(graph: Any) -> np.ndarray:
-    return np.asarray(graph.toarray() if sp.issparse(graph) else graph)
+    return np.asarray(graph.toarray() if is_sparse(graph) else graph)
 
 
 def test_large_graphs_on_disk_are_files(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +88,7 @@ def test_large_graphs_on_disk_are_files(monkeypatch: pytest.MonkeyPatch) -> None
     for name, n_anchors, params in (SETTINGS[0], SETTINGS[5]):
         found = clusterer(name, n_anchors, params, storage="disk").fit(views)
         for graph in (found.fused_graph_, *found.anchor_graphs_.graphs):
-            assert is_mapped(graph.data if sp.issparse(graph) else graph)
+            assert is_mapped(graph.data if is_sparse(graph) else graph)
 
 
 def is_mapped(array: Any) -> bool:

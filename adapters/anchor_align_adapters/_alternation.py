@@ -88,11 +88,15 @@ class Sums:
         )
 
 
-def alternate(X: RowSource, start: FloatArray, settings: Settings) -> Alternated:
-    """Update anchors and graph in turn; the objective never rises."""
+def alternate(X: RowSource, start: FloatArray, settings: Settings, *, warm: bool = False) -> Alternated:
+    """Update anchors and graph in turn; the objective never rises.
+
+    ``warm`` says that the first anchors come from the alternation with another beta, and not from k-means.
+    """
     kind = OrthogonalAnchors if settings.is_orthogonal(start) else FreeAnchors
     model = kind(X, len(start), settings.beta)
-    A, sums = start, model.first_graph(start)
+    A = start
+    sums = model.next_graph(A) if warm and isinstance(model, OrthogonalAnchors) else model.first_graph(A)
     history: list[float] = []
     for _ in range(settings.max_iter):
         before, A = A, model.next_anchors(sums, A)

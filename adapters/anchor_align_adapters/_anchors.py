@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
-from anchor_align import InputError
-from anchor_align.blocks import RowSource, ScaledRows, true_rows
+from anchor_align import InputError, view_seeds
+from anchor_align.blocks import RowSource, ScaledRows, remember, true_rows
+from anchor_align.checks import check_whole_number
 from anchor_align.errors import unknown_name
 from anchor_align.kmeans import fit_kmeans
 
@@ -18,6 +21,24 @@ KINDS = ("full", "minibatch", "sample")
 # Samples that are looked at for each anchor, all in all and in one batch; the measured loss is in the README.
 SAMPLES_PER_ANCHOR, LEAST_SAMPLES = 500, 20_000
 BATCHES = 100
+
+
+def anchors_of_views(
+    views: Sequence[RowSource], n_anchors: int, *, scale: str | None, n_init: int, random_state: int, kind: str
+) -> list[FloatArray]:
+    """K-means anchors of every view, each with a seed of its own.
+
+    ``scale`` says how the views were scaled. A study that varies a method's other settings needs them once.
+    """
+    n_init = check_whole_number("n_init", n_init, least=1)
+    find = partial(kmeans_anchors, n_anchors=n_anchors, n_init=n_init, kind=kind)
+    return [
+        remember(
+            ("k-means anchors", scale, n_anchors, n_init, kind, view, seed),
+            partial(find, X, random_state=seed, view=view),
+        )
+        for view, (X, seed) in enumerate(zip(views, view_seeds(random_state, len(views)), strict=True))
+    ]
 
 
 def kmeans_anchors(

@@ -6,14 +6,17 @@ NeurIPS 2022. The alternation is in :mod:`._alternation`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from anchor_align import Adapter, AnchorGraphs, hookimpl, view_seeds
+from sklearn.base import clone
+
+from anchor_align import Adapter, AnchorGraphs, hookimpl
+from anchor_align.blocks import ScaledRows
 from anchor_align.checks import check_flag, check_number, check_whole_number
 
 from ._alternation import Settings, alternate, best_graph
-from ._anchors import check_n_anchors, kmeans_anchors
+from ._anchors import anchors_of_views, check_n_anchors
 from ._scaling import apply_scalers, scale_views
 from ._types import FloatArray
 
@@ -78,20 +81,63 @@ class FMVACC(Adapter):
     ) -> AnchorGraphs:
         """Alternate in every view, each from k-means anchors with a seed of its own."""
         settings = self._checked()
-        n_init = check_whole_number("n_init", self.n_init, least=1)
         check_n_anchors(n_anchors, views[0].shape[0])
         scaled, scalers = scale_views(views, self.scale)
-        anchors = []
-        for view, (X, seed) in enumerate(zip(scaled, view_seeds(random_state, len(views)), strict=True)):
-            start = kmeans_anchors(X, n_anchors, n_init=n_init, random_state=seed, view=view, kind=self.kmeans)
-            anchors.append(alternate(X, start, settings).anchors)
+        starts = self._starts(scaled, n_anchors, random_state)
+        anchors = [alternate(X, start, settings).anchors for X, start in zip(scaled, starts, strict=True)]
         return AnchorGraphs((), anchors, state=scalers)
+
+    def path(
+        self, views: Sequence[Any], betas: Iterable[float], *, n_anchors: int, random_state: int
+    ) -> Iterator[tuple[FMVACC, AnchorGraphs]]:
+        """Anchors for one ``beta`` after the other, each found from those before: faster than from the start.
+
+        The objective may end in another minimum than from the start, mostly in one that is as good.
+
+        Parameters
+        ----------
+        views : as for :meth:`learn_anchors`
+        betas : iterable of float
+            Best in ascending or descending order: neighbours should be alike.
+        n_anchors, random_state : int
+
+        Yields
+        ------
+        adapter : FMVACC
+            This one with the next ``beta``; its :meth:`new_graphs` makes graphs.
+        learned : AnchorGraphs
+            Without graphs, as from :meth:`learn_anchors`.
+
+        Examples
+        --------
+        >>> from anchor_align.data import make_simulated
+        >>> from anchor_align_adapters.fmvacc import FMVACC
+        >>> views = make_simulated(0).views
+        >>> for adapter, learned in FMVACC().path(views, [0.01, 1.0], n_anchors=2, random_state=0):
+        ...     print(adapter.beta, adapter.new_graphs(views, learned)[0].shape)
+        0.01 (200, 2)
+        1.0 (200, 2)
+        """
+        self._checked()
+        check_n_anchors(n_anchors, views[0].shape[0])
+        scaled, scalers = scale_views(views, self.scale)
+        anchors = self._starts(scaled, n_anchors, random_state)
+        for number, beta in enumerate(betas):
+            adapter: FMVACC = clone(self).set_params(beta=beta)
+            settings = adapter._checked()
+            anchors = [alternate(X, A, settings, warm=number > 0).anchors for X, A in zip(scaled, anchors, strict=True)]
+            yield adapter, AnchorGraphs((), anchors, state=scalers)
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> list[FloatArray]:
         """Graphs of samples on the anchors."""
         settings = self._checked()
         scaled = apply_scalers(views, learned.state)
         return [best_graph(X, A, settings) for X, A in zip(scaled, learned.anchors or (), strict=True)]
+
+    def _starts(self, views: list[ScaledRows], n_anchors: int, random_state: int) -> list[FloatArray]:
+        return anchors_of_views(
+            views, n_anchors, scale=self.scale, n_init=self.n_init, random_state=random_state, kind=self.kmeans
+        )
 
     def _checked(self) -> Settings:
         return Settings(

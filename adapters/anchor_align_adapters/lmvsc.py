@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from anchor_align import Adapter, AnchorGraphs, hookimpl, simplex_least_squares, view_seeds
+from anchor_align import Adapter, AnchorGraphs, hookimpl, simplex_least_squares
 from anchor_align.blocks import ScaledRows, scaled_rows
-from anchor_align.checks import check_number, check_whole_number
+from anchor_align.checks import check_number
 
-from ._anchors import check_n_anchors, kmeans_anchors
+from ._anchors import anchors_of_views, check_n_anchors
 from ._scaling import apply_scalers, scale_views
 
 
@@ -69,14 +69,11 @@ class LMVSC(Adapter):
     ) -> AnchorGraphs:
         """K-means anchors of every view, each with a seed of its own."""
         check_number("alpha", self.alpha)
-        n_init = check_whole_number("n_init", self.n_init, least=1)
         check_n_anchors(n_anchors, views[0].shape[0])
         scaled, scalers = scale_views(views, self.scale)
-        seeds = view_seeds(random_state, len(views))
-        anchors = [
-            kmeans_anchors(X, n_anchors, n_init=n_init, random_state=seed, view=view, kind=self.kmeans)
-            for view, (X, seed) in enumerate(zip(scaled, seeds, strict=True))
-        ]
+        anchors = anchors_of_views(
+            scaled, n_anchors, scale=self.scale, n_init=self.n_init, random_state=random_state, kind=self.kmeans
+        )
         return AnchorGraphs((), anchors, state=scalers)
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> list[np.ndarray]:

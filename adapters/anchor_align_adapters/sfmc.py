@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from anchor_align import Adapter, AnchorGraphs, hookimpl, view_seeds
+from anchor_align import Adapter, AnchorGraphs, hookimpl
 from anchor_align.blocks import ScaledRows, read_rows, scaled_rows
 from anchor_align.checks import check_whole_number
 from anchor_align.errors import InputError, unknown_name
 
-from ._anchors import check_n_anchors, kmeans_anchors
+from ._anchors import anchors_of_views, check_n_anchors, kmeans_anchors
 from ._neighbours import nearest_anchor_graph
 from ._rank import rank_constrained_graph
 from ._sampling import alternate_sampling
@@ -152,11 +152,9 @@ class SFMC(Adapter):
     def _choose_anchors(self, views: list[ScaledRows], n_anchors: int, random_state: int) -> list[Any]:
         """Anchors of every view."""
         if self.anchors == "flexible":
-            seeds = view_seeds(random_state, len(views))
-            return [
-                kmeans_anchors(X, n_anchors, n_init=1, random_state=seed, view=view, kind=self.kmeans)
-                for view, (X, seed) in enumerate(zip(views, seeds, strict=True))
-            ]
+            return anchors_of_views(
+                views, n_anchors, scale=self.scale, n_init=1, random_state=random_state, kind=self.kmeans
+            )
         if self.anchors == "kmeans":
             together, kind = side_by_side(views), self.kmeans
             centres = kmeans_anchors(together, n_anchors, n_init=1, random_state=random_state, view=0, kind=kind)

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 from .._align import AnchorAligner
 from .._containment import contained
 from .._mapping import working
+from .._memo import Memo
 from .._pipeline import Graphs, build_graphs, cluster_graph, count_anchors, fuse_graphs
 from ..adapter import Adapter
 from ..errors import AnchorAlignError, InputError
@@ -71,6 +72,7 @@ class Worker:
     registry: Registry
     cache: Cache | None
     shelf: Shelf = field(default_factory=Shelf)
+    memo: Memo = field(default_factory=Memo)
     # Whether Ctrl-C reaches this process; in others an adapter raised what looks like it.
     interruptible: bool = True
 
@@ -80,7 +82,8 @@ class Worker:
         kept = True
         try:
             # One thread, whatever the number of processes.
-            with threadpool_limits(1), working():
+            self.memo.use(run.digest)
+            with threadpool_limits(1), working(memo=self.memo):
                 for arm, outcome in self._arms(run):
                     outcomes.append(outcome)
                     if arm.key is not None and self.cache is not None and not outcome.reason:
@@ -107,7 +110,8 @@ class Worker:
         started = time.perf_counter()
         with _recorded() as warned, contained(run.seed):
             graphs = build_graphs(adapter, data.views, n_clusters, n_anchors, run.seed)
-        seconds = time.perf_counter() - started
+        # Anchors that another run has found already count as if this one had looked for them.
+        seconds = time.perf_counter() - started + self.memo.seconds
         computed: dict[str, Outcome] = {}
         for arm in run.arms:
             # Where anchors correspond, nothing is permuted: the same graph, the same seed.
