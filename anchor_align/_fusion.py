@@ -14,8 +14,8 @@ import scipy.sparse as sp
 
 from ._grams import GramMatrices
 from ._graph_rows import GraphSet, StoredGraphs, store
+from ._mapped import read_rows
 from ._mapping import map_rows
-from ._rows import read_rows
 from ._types import FloatArray, Graph, GraphLike, IndexArray, is_sparse
 from ._validation import check_choice, check_finite, check_graphs
 from .errors import InputError, InputTypeError

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from ._mapped import read_rows, write_rows
 from ._mapping import empty, growing, map_rows
-from ._rows import read_rows, write_rows
 from ._types import Graph, is_sparse
 
 

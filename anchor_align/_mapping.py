@@ -33,12 +33,20 @@ COPIES = 3
 class Work:
     """Resources of the work on blocks, and its threads."""
 
-    def __init__(self, memory: int | None, on_disk: bool, folder: Path | None, threads: int | None) -> None:
+    def __init__(
+        self,
+        memory: int | None = None,
+        *,
+        on_disk: bool = False,
+        folder: Path | None = None,
+        threads: int | None = None,
+        memo: Memo | None = None,
+    ) -> None:
         self.memory = DEFAULT_MEMORY if memory is None else memory
         self.on_disk = on_disk
         self.folder = folder
         self.threads = blas_threads() if threads is None else threads
-        self.memo: Memo | None = None
+        self.memo = memo
         self._pool: ThreadPoolExecutor | None = None
 
     def pool(self) -> ThreadPoolExecutor:
@@ -93,8 +101,7 @@ def working(
     ...     sum(blocks.map_rows(lambda rows: rows.stop - rows.start, 1000, width=10_000))
     1000
     """
-    work = Work(memory, on_disk, folder, threads)
-    work.memo = memo
+    work = Work(memory, on_disk=on_disk, folder=folder, threads=threads, memo=memo)
     token = _current.set(work)
     try:
         with ExitStack() as stack:
@@ -151,7 +158,7 @@ def map_rows(function: Callable[[slice], T], n_rows: int, *, width: int) -> Iter
     work = _current.get()
     with ExitStack() as stack:
         if work is None:
-            work = Work(None, False, None, None)
+            work = Work()
             stack.callback(work.close)
         at_once = max(1, min(work.threads, work.memory // (8 * COPIES * step * width)))
         stack.enter_context(_controller().limit(limits=1, user_api="blas"))

@@ -47,10 +47,9 @@ def check_resources(need: Need, storage: str, memory: int | None, folder: Path |
     limit = available_memory() if memory is None else memory
     least = need.memory(storage)
     if limit is not None and least > limit:
-        given = "were given as memory" if memory is not None else "are available"
+        there = f"{readable_size(limit)} {'were given' if memory is not None else 'are available'}"
         raise NotEnoughMemoryError(
-            f"The fit needs {readable_size(least)} of memory beyond the views, of which {readable_size(limit)} {given}."
-            + _way_out(need, storage, limit)
+            f"The fit needs {readable_size(least)} of memory beyond the views; {there}.{_way_out(need, storage, limit)}"
         )
     if storage == "disk":
         check_disk(need.graphs, folder)

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from ._mapped import read_rows
 from ._mapping import map_rows, run_rows
-from ._rows import read_rows
 from ._simplex_active import Progress, active_set
 from ._simplex_pivot import block_pivoting
 from ._simplex_problem import Quadratic, Rows

@@ -17,8 +17,9 @@ import numpy.typing as npt
 import scipy.linalg
 
 from ._grams import SMALLEST_NORM
+from ._mapped import write_rows
 from ._mapping import COPIES, block_rows, empty, map_rows, run_rows
-from ._rows import ScaledRows, write_rows
+from ._rows import ScaledRows
 from ._types import FloatArray, Graph, IndexArray, is_sparse
 from .errors import InputError
 from .kmeans import fit_kmeans

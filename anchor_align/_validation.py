@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ._mapped import read_rows
 from ._mapping import map_rows
-from ._rows import read_rows
 from ._types import Graph, GraphLike, IndexArray, is_sparse
 from .errors import InputError, InputTypeError, unknown_name
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ._graph_rows import store
-from ._rows import read_rows
+from ._mapped import read_rows
 from ._spectral import spectral_labels
 from ._types import FloatArray, Graph, IndexArray, is_sparse
 from .errors import AdapterError, InputError

@@ -14,18 +14,9 @@ outside of it the defaults hold.
 from __future__ import annotations
 
 from ._column_stats import ColumnStats
+from ._mapped import read_rows, write_rows
 from ._mapping import block_rows, empty, map_rows, remember, run_rows, working
-from ._rows import (
-    Products,
-    RowSource,
-    ScaledRows,
-    read_rows,
-    scaled_rows,
-    true_rows,
-    weighted_rows,
-    weighted_sums,
-    write_rows,
-)
+from ._rows import Products, RowSource, ScaledRows, scaled_rows, true_rows, weighted_rows, weighted_sums
 from ._simplex_projection import project_columns
 
 __all__ = [

@@ -84,7 +84,7 @@ def _one_each(places: Sequence[Path], kinds: Sequence[str], keys: Sequence[str] 
         )
     if keys is not None:
         raise InputError(f"graphs= names variables of one .npz or .mat file; {places[0]} has none.")
-    entries = [single_entry(place, kind, str(place)) for place, kind in zip(places, kinds, strict=True)]
+    entries = [single_entry(place, kind, str(place), mmap=True) for place, kind in zip(places, kinds, strict=True)]
     found = named_views(entries, [entry.key for entry in entries], "the files", option="graphs")
     return Views(found.entries, found.names, [note for entry in entries for note in entry.notes])
 
