@@ -54,9 +54,15 @@ def number_by_appearance(labels: npt.NDArray[Any]) -> tuple[IndexArray, int]:
     >>> number_by_appearance(np.array([7, 7, -1, 7, 3]))
     (array([0, 0, 1, 0, 2]), 3)
     """
-    codes, n_groups = _encode_integers(labels)
-    ranks = np.argsort(np.argsort(first_places(codes, n_groups)))
-    return np.asarray(ranks[codes], dtype=np.intp), n_groups
+    numbers: dict[int, int] = {}
+    renumbered = np.empty(len(labels), dtype=np.intp)
+    # Piece by piece: nothing but the result is as long as the labels.
+    for start in range(0, len(labels), PIECE):
+        found, at, codes = np.unique(labels[start : start + PIECE], return_index=True, return_inverse=True)
+        for label in found[np.argsort(at)].tolist():
+            numbers.setdefault(label, len(numbers))
+        renumbered[start : start + PIECE] = np.array([numbers[label] for label in found.tolist()])[codes]
+    return renumbered, len(numbers)
 
 
 def first_places(codes: npt.NDArray[Any], n_groups: int) -> IndexArray:

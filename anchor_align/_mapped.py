@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from ._types import IndexArray, is_sparse
 
+# Single rows of a file that are read at once: the system brings tens of kilobytes into memory for each.
+SCATTERED = 512
+
 
 def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None = None) -> Any:
     """Rows of an array; those of a file are copied, and its pages given back. They must not be written to."""
@@ -18,9 +21,16 @@ def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None
     mapping = _mapping(array)
     if mapping is None:
         return np.asarray(array[which], dtype=dtype)
-    block = np.array(array[which], dtype=dtype, order="C")
-    _give_back(array, which, mapping)
-    return block
+    if isinstance(which, slice):
+        block = np.array(array[which], dtype=dtype, order="C")
+        _give_back(array, which, mapping)
+        return block
+    scattered = np.empty((len(which), *array.shape[1:]), dtype=array.dtype if dtype is None else dtype)
+    for start in range(0, len(which), SCATTERED):
+        part = which[start : start + SCATTERED]
+        scattered[start : start + len(part)] = array[part]
+        _give_back(array, part, mapping)
+    return scattered
 
 
 def write_rows(array: np.ndarray, which: slice, values: npt.NDArray[Any]) -> None:

@@ -24,7 +24,7 @@ T = TypeVar("T")
 # Numbers that a block holds: 8 MB as float64. Larger blocks are no faster, smaller ones lose time between calls.
 BLOCK_NUMBERS = 2**20
 MOST_ROWS = 2**16
-# Bytes that all blocks at work may take if nobody says otherwise.
+# Bytes that all blocks at work, and what k-means keeps for every row, may take if nobody says otherwise.
 DEFAULT_MEMORY = 2**28
 # Work arrays come and go; about this many times a block's numbers are there at any time.
 COPIES = 3

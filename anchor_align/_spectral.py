@@ -296,17 +296,20 @@ def _in_time(turns: int, before: float, bound: float) -> bool:
     return bound < before < np.inf and np.log(bound / ANGLE) <= turns * np.log(before / bound)
 
 
-def kmeans_labels(embedding: FloatArray, n_clusters: int, random_state: int, *, n_init: int = 10) -> IndexArray:
-    """Labels of k-means run until no sample moves: every sample is with the nearest mean."""
+def kmeans_labels(
+    embedding: FloatArray, n_clusters: int, random_state: int, *, n_init: int = 10
+) -> npt.NDArray[np.unsignedinteger[Any]]:
+    """Labels of k-means run until no sample moves, in as few bytes as they need."""
     result = fit_kmeans(ScaledRows(embedding), n_clusters, n_init=n_init, random_state=random_state, tol=0.0)
     if result.n_found < n_clusters:
         warnings.warn(
             f"Found {result.n_found} clusters instead of {n_clusters}: the fused graph has too few distinct rows.",
             stacklevel=2,
         )
-    return result.labels.astype(np.intp)
+    return result.labels
 
 
 def spectral_labels(graph: GraphRows | Graph, n_clusters: int, random_state: int) -> IndexArray:
     """Cluster the rows of a graph."""
-    return kmeans_labels(spectral_embedding(graph, n_clusters).unit_rows(graph), n_clusters, random_state)
+    vectors = spectral_embedding(graph, n_clusters).unit_rows(graph)
+    return kmeans_labels(vectors, n_clusters, random_state).astype(np.intp)

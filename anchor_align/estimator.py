@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._align import AnchorAligner
 from ._graph_rows import common_dtype
+from ._mapped import read_rows
 from ._mapping import map_rows, run_rows, working
 from ._pipeline import FUSIONS, build_graphs, cluster_graph, count_anchors, embed, fuse_graphs, new_graphs
 from ._resources import STORAGES, check_resources, check_storage, estimate
@@ -77,7 +78,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Cluster of every sample, numbered from 0 in the order in which clusters first appear.
     fused_graph_ : ndarray, memmap or csr_array of shape (n_samples, n_anchors), or side by side, or None
     embedding_ : ndarray of shape (n_samples, n_clusters or fewer)
-        Leading left singular vectors of the fused graph, rows scaled to unit length.
+        Leading left singular vectors of the fused graph, rows scaled to unit length; a memmap unless
+        ``storage="memory"``.
     anchors_ : list of array or None
         Anchors of every view, in the coordinates that the adapter works in.
     anchor_graphs_ : AnchorGraphs
@@ -167,7 +169,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             if embedding is None or vectors is None:
                 embedding, vectors = embed(fused, n_clusters)
             means = _cluster_means(vectors, clusters.labels)
-            near = _nearest_mean(vectors, means)
+            near_means = _share_near_means(vectors, means, clusters.labels) >= SAME_LABELS
 
         self.labels_ = clusters.labels
         self.fused_graph_: Any = fused.graph
@@ -184,7 +186,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self._sizes = graphs.rows.sizes
         self._projection = embedding
         self._means = means
-        self._near_means = np.mean(near == clusters.labels) >= SAME_LABELS
+        self._near_means = near_means
         return self
 
     @contextmanager
@@ -271,14 +273,21 @@ def _cluster_means(embedding: npt.NDArray[Any], labels: npt.NDArray[np.intp]) ->
     n, k = embedding.shape
 
     def sums(rows: slice) -> FloatArray:
-        block = embedding[rows]
+        block = read_rows(embedding, rows)
         return np.array([np.bincount(labels[rows], block[:, j], n_clusters) for j in range(k)]).T
 
     return np.asarray(sum(map_rows(sums, n, width=2 * k)) / np.bincount(labels)[:, None])
 
 
-def _nearest_mean(embedding: npt.NDArray[Any], means: FloatArray) -> IndexArray:
+def _share_near_means(embedding: npt.NDArray[Any], means: FloatArray, labels: IndexArray) -> float:
+    """Share of the samples that are in the cluster with the nearest mean."""
+
+    def count(rows: slice) -> int:
+        return int(np.count_nonzero(_nearest_mean(read_rows(embedding, rows), means) == labels[rows]))
+
     n, k = embedding.shape
-    means = means.astype(embedding.dtype)
-    parts = map_rows(lambda rows: pairwise_distances_argmin(embedding[rows], means), n, width=k + len(means))
-    return np.concatenate(list(parts)).astype(np.intp)
+    return float(sum(map_rows(count, n, width=k + len(means))) / n)
+
+
+def _nearest_mean(embedding: npt.NDArray[Any], means: FloatArray) -> IndexArray:
+    return np.asarray(pairwise_distances_argmin(embedding, means.astype(embedding.dtype)), dtype=np.intp)

@@ -106,8 +106,8 @@ def fit_kmeans(
 
 
 def _runs_at_once(source: RowSource, n_init: int) -> int:
-    """Runs that share passes: each keeps a label and a distance for every row, which may take half of the memory."""
-    return max(1, min(n_init, work_memory() // 2 // (source.shape[0] * (source.dtype.itemsize + 1))))
+    """Runs that share passes: the label and the distance that each keeps for a row may take a quarter of the memory."""
+    return max(1, min(n_init, work_memory() // 4 // (source.shape[0] * (source.dtype.itemsize + 1))))
 
 
 def _n_trials(n_clusters: int) -> int:
@@ -153,7 +153,7 @@ class _Nearness:
         self._norms = np.empty(n, dtype=source.dtype)
         self._closest = np.full((n_runs, n), np.inf, dtype=source.dtype)
         # Distances with each candidate: where there is room for them, the best need not be computed again.
-        fits = self._closest.nbytes * n_trials <= work_memory() // 4
+        fits = self._closest.nbytes * n_trials <= work_memory() // 8
         self._tried = np.empty((n_runs, n_trials, n), dtype=source.dtype) if fits else None
         # By block: first rows, and sums of the distances.
         self._edges = np.append(np.arange(0, n, block_rows(self._width)), n)

@@ -79,8 +79,9 @@ def test_readme_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]
         assert abs(float(claimed.replace("\u2212", "-")) - float(found.replace("\u2212", "-"))) <= 3
 
 
-def test_readme_code_runs() -> None:
+def test_readme_code_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All Python blocks, one after the other, as a reader would type them."""
+    monkeypatch.chdir(tmp_path)
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec("\n".join(blocks("python")), {})
@@ -141,6 +142,15 @@ def test_example_out_of_core(tmp_path: Path) -> None:
     ambiguous = {line.split()[2] for line in out.splitlines() if line.endswith("ambiguous")}
     assert ambiguous == {"2", "5"}
     assert "the other ambiguous anchor gets 5" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_example_large(tmp_path: Path) -> None:
+    """Both ways of storage find the planted clusters in files; too small a budget is told."""
+    out = run_script(str(ROOT / "examples" / "large.py"), "40000", cwd=tmp_path)
+    assert [float(score) > 0.99 for score in re.findall(r"ACC ([\d.]+)", out)] == [True, True]
+    assert "the same labels: True" in out
+    assert "with 9 MB: The fit needs" in out
     assert list(tmp_path.iterdir()) == []
 
 

@@ -5,20 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import quadprog
+from instances import DATA
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
 from anchor_align._simplex import fit_simplex
+from anchor_align.blocks import scaled_rows
+from anchor_align_adapters._scaling import scale_views
 
 FloatArray = npt.NDArray[np.float64]
 
-VIEWS = Path(__file__).resolve().parents[3] / "shared" / "data" / "wild" / "handwritten_numerals_v73.mat"
+VIEWS = DATA / "wild" / "handwritten_numerals_v73.mat"
+MNIST = DATA / "MNIST-60k_4v_constructed.npz"
 ANCHORS = (10, 50, 100)
 ALPHAS = (0.01, 1.0, 100.0)
 # Speed of the rival over ours that must be reached: everywhere, and by anchors on the 240 features at alpha = 0.01.
@@ -81,9 +84,11 @@ def run(quick: bool, max_anchors: int, report: Callable[[str], None]) -> dict[st
         "largest_gap": max(row.gap for row in rows),
     }
     if not quick:
-        summary["products_per_round"] = products = _products_per_round()
-        summary["passed"] = summary["passed"] and products <= LARGEST_PRODUCTS
-        report(f"  60,000 samples, 50 anchors: {products:.2f} products X A' a round   (bar: <= {LARGEST_PRODUCTS:g})")
+        summary["products_per_round"] = found = {name: _products_per_round(*case) for name, case in _large_problems()}
+        summary["passed"] = summary["passed"] and max(found.values()) <= LARGEST_PRODUCTS
+        report(f"  60,000 samples, 50 anchors: time of a round in products X A'   (bar: <= {LARGEST_PRODUCTS:g})")
+        for name, products in found.items():
+            report(f"    {name:<40}{products:.2f}{'' if products <= LARGEST_PRODUCTS else '  MISSED'}")
     return {"rows": [asdict(row) for row in rows], "summary": summary}
 
 
@@ -162,16 +167,27 @@ def _objectives(X: FloatArray, A: FloatArray, alpha: float, Z: FloatArray) -> Fl
     return np.asarray((residual**2).sum(axis=1) + alpha * (exact**2).sum(axis=1), dtype=np.float64)
 
 
-def _products_per_round() -> float:
-    """Time over rounds and bare products, for the view with 240 features drawn 30 times with noise."""
+def _large_problems() -> Iterator[tuple[str, tuple[Any, FloatArray, float]]]:
+    """The view with 240 features drawn 30 times with noise, and MNIST-60k's views as lmvsc scales them."""
     X = next(X for _, X in _views(False) if X.shape[1] == 240)
     A = KMeans(50, n_init=1, random_state=4).fit(X).cluster_centers_
     X = np.tile(X, (30, 1)) + 0.1 * np.random.default_rng(0).standard_normal((30 * len(X), 240))
+    yield "240 features, alpha = 0.01", (X, A, 0.01)
+    for view in range(4) if MNIST.exists() else ():
+        with np.load(MNIST) as file:
+            scaled = scaled_rows(scale_views([file[f"view_{view}"]], "spread")[0][0], slice(None))[0]
+        A = KMeans(50, n_init=1, random_state=0, max_iter=20).fit(scaled[::10]).cluster_centers_
+        yield f"MNIST view {view}, {scaled.shape[1]} x {scaled.dtype}, alpha = 1", (scaled, A, 1.0)
+
+
+def _products_per_round(X: Any, A: FloatArray, alpha: float) -> float:
+    """Time over rounds and bare products."""
+    A = A.astype(X.dtype)
     ratios = []
     for _ in range(TURNS):
-        start = time.perf_counter()
-        fit = fit_simplex(X, A, 0.01)
-        middle = time.perf_counter()
+        start = time.process_time()
+        fit = fit_simplex(X, A, alpha)
+        middle = time.process_time()
         X @ A.T
-        ratios.append((middle - start) / fit.n_rounds / (time.perf_counter() - middle))
+        ratios.append((middle - start) / fit.n_rounds / (time.process_time() - middle))
     return float(np.median(ratios))
