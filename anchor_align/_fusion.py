@@ -127,6 +127,11 @@ class FusedRows:
         """float32 if all graphs are, else float64."""
         return self.graphs.dtype
 
+    @property
+    def width(self) -> int:
+        """Numbers at work for every row while it is made."""
+        return self.graphs.width + self.shape[1]
+
     def block(self, rows: slice) -> Any:
         """Some rows."""
         with np.errstate(over="ignore", invalid="ignore"):
@@ -134,8 +139,7 @@ class FusedRows:
 
     def stored(self) -> Any:
         """All rows, kept where large results are."""
-        n, m = self.shape
-        return store(lambda rows: [self.block(rows)], n, width=self.graphs.width + m)[0]
+        return store(lambda rows: [self.block(rows)], self.shape[0], width=self.width)[0]
 
 
 def is_finite(graph: Graph) -> bool:

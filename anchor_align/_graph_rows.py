@@ -113,11 +113,11 @@ def store(make: Callable[[slice], Sequence[Graph]], n_rows: int, *, width: int) 
 
 class _Dense:
     def __init__(self, first: np.ndarray, n_rows: int) -> None:
-        self._first = first if len(first) == n_rows else None
-        self._graph = first if self._first is not None else empty((n_rows, first.shape[1]), first.dtype)
+        self._whole = len(first) == n_rows
+        self._graph = first if self._whole else empty((n_rows, first.shape[1]), first.dtype)
 
     def add(self, rows: slice, Z: np.ndarray) -> None:
-        if self._first is None:
+        if not self._whole:
             write_rows(self._graph, rows, Z)
 
     def graph(self) -> np.ndarray:

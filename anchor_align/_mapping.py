@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,18 +49,20 @@ class Work:
         self.threads = blas_threads() if threads is None else threads
         self.memo = memo
         self._pool: ThreadPoolExecutor | None = None
+        self._process = os.getpid()
 
     def pool(self) -> ThreadPoolExecutor:
         """Threads that live until the work ends."""
-        if self._pool is None:
+        if self._pool is None or self._process != os.getpid():  # threads do not follow into a forked process
+            self._process = os.getpid()
             self._pool = ThreadPoolExecutor(self.threads, thread_name_prefix="anchor-align")
         return self._pool
 
     def close(self) -> None:
         """End the threads: blocks that they have begun are finished, no others are."""
-        if self._pool is not None:
+        if self._pool is not None and self._process == os.getpid():
             self._pool.shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        self._pool = None
 
 
 _current: ContextVar[Work | None] = ContextVar("anchor_align_work", default=None)
@@ -106,7 +109,7 @@ def working(
     try:
         with ExitStack() as stack:
             if one_blas_thread:
-                stack.enter_context(_controller().limit(limits=1, user_api="blas"))
+                stack.enter_context(_blas_limit)
             yield
     finally:
         _current.reset(token)
@@ -160,8 +163,8 @@ def map_rows(function: Callable[[slice], T], n_rows: int, *, width: int) -> Iter
         if work is None:
             work = Work()
             stack.callback(work.close)
-        at_once = max(1, min(work.threads, work.memory // (8 * COPIES * step * width)))
-        stack.enter_context(_controller().limit(limits=1, user_api="blas"))
+        at_once = max(1, min(work.threads, work.memory // (8 * COPIES * step * max(width, 1))))
+        stack.enter_context(_blas_limit)
         if at_once == 1:
             yield from map(function, slices)
         else:
@@ -176,7 +179,7 @@ def _in_order(
         for rows in slices:
             if len(waiting) == at_once:
                 yield waiting.popleft().result()
-            waiting.append(pool.submit(_call, function, rows))
+            waiting.append(pool.submit(copy_context().run, _call, function, rows))
         while waiting:
             yield waiting.popleft().result()
     finally:
@@ -238,6 +241,30 @@ def remember(key: Hashable, make: Callable[[], T]) -> T:
 def blas_threads() -> int:
     """Threads that BLAS may use now."""
     return min((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
+
+
+class _BlasLimit:
+    """Keeps BLAS on one thread while anybody needs it: uses may overlap in any order, in several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._users = 0
+        self._stack = ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._users == 0:
+                self._stack.enter_context(_controller().limit(limits=1, user_api="blas"))
+            self._users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._stack.close()
+
+
+_blas_limit = _BlasLimit()
 
 
 @cache

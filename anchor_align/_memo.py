@@ -8,6 +8,8 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+
 T = TypeVar("T")
 
 # Results that are kept; the oldest goes first.
@@ -49,6 +51,8 @@ class Memo:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 value = make()
+            if isinstance(value, np.ndarray):  # whoever changed it would change it for all
+                value.flags.writeable = False
             made = self._made[key] = _Made(value, tuple(caught), time.perf_counter() - started)
             if len(self._made) > MOST:
                 del self._made[next(iter(self._made))]

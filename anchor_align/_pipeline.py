@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,13 +13,13 @@ import numpy.typing as npt
 from ._align import AnchorAligner
 from ._fusion import FusedRows, Recipe, check_weights
 from ._grams import GramMatrices
-from ._graph_rows import GraphSet, MadeGraphs, StoredGraphs, common_dtype
+from ._graph_rows import GraphSet, StoredGraphs
 from ._labels import number_by_appearance
+from ._made_graphs import blamed, check_made, graphs_by_block
 from ._spectral import SpectralEmbedding, kmeans_labels, spectral_embedding
 from ._types import FloatArray, Graph, IndexArray, is_sparse
-from ._validation import check_finite, check_graphs
-from ._views import Views, as_floats, read_only
-from .adapter import Adapter, AnchorGraphs, row_width, rows_of
+from ._views import Views, read_only
+from .adapter import Adapter, AnchorGraphs
 from .checks import check_flag, check_whole_number
 from .errors import AdapterError, InputError
 
@@ -88,7 +87,7 @@ def count_anchors(adapter: Adapter, n_anchors: int | None, n_samples: int, n_clu
     """Number of anchors as the user, or else the adapter, says."""
     if n_anchors is not None:
         return check_whole_number("n_anchors", n_anchors, least=1)
-    with _blamed(adapter, "default_n_anchors that cannot be used"):
+    with blamed(adapter.name, "default_n_anchors that cannot be used"):
         return check_whole_number("n_anchors", adapter.default_n_anchors(n_samples, n_clusters), least=1)
 
 
@@ -106,11 +105,11 @@ def build_graphs(
     learned = _check_learned(adapter, made, len(handed))
     rows: GraphSet
     if keep:
-        graphs = _check_made(adapter, made.graphs, views.n_samples, len(handed))
+        graphs = check_made(adapter.name, made.graphs, views.n_samples, len(handed))
         rows = StoredGraphs(graphs)
         learned = replace(learned, graphs=graphs)
     else:
-        rows = _made_when_needed(adapter, handed, learned, n_anchors)
+        rows = graphs_by_block(adapter, handed, learned)
         learned = replace(learned, graphs=())
     if rows.sizes[0] != n_anchors and not adapter.chooses_n_anchors:
         raise AdapterError(
@@ -120,7 +119,7 @@ def build_graphs(
 
 
 def _check_learned(adapter: Adapter, made: AnchorGraphs, n_views: int) -> AnchorGraphs:
-    with _blamed(adapter, "AnchorGraphs that cannot be used"):
+    with blamed(adapter.name, "AnchorGraphs that cannot be used"):
         aligned = check_flag("aligned", made.aligned)
         if made.anchors is not None and (not isinstance(made.anchors, Sequence) or len(made.anchors) != n_views):
             raise InputError(f"anchors must be a list with one entry for each of {n_views} views.")
@@ -130,22 +129,10 @@ def _check_learned(adapter: Adapter, made: AnchorGraphs, n_views: int) -> Anchor
     return replace(made, anchors=anchors, aligned=aligned)
 
 
-def _made_when_needed(adapter: Adapter, views: list[Any], learned: AnchorGraphs, n_anchors: int) -> MadeGraphs:
-    n = int(views[0].shape[0])
-
-    def make(rows: slice) -> list[Graph]:
-        made = adapter.new_graphs([read_only(X) for X in rows_of(views, rows)], learned)
-        return _check_made(adapter, made, rows.stop - rows.start, len(views))
-
-    first = make(slice(0, 1))
-    sizes = tuple(int(Z.shape[1]) for Z in first)
-    return MadeGraphs(make, n, sizes, common_dtype(first), row_width(views, n_anchors))
-
-
 def new_graphs(adapter: Adapter, views: list[Any], learned: AnchorGraphs, n_anchors: int) -> list[Graph]:
     """Graphs of other samples on the learned anchors, checked."""
     made = adapter.new_graphs([read_only(X) for X in views], learned)
-    graphs = _check_made(adapter, made, int(views[0].shape[0]), len(views))
+    graphs = check_made(adapter.name, made, int(views[0].shape[0]), len(views))
     if graphs[0].shape[1] != n_anchors:
         raise AdapterError(
             f"Adapter {adapter.name!r} returned graphs of new samples on {graphs[0].shape[1]} anchors; "
@@ -196,7 +183,7 @@ def _view_weights(
     ]
     weights = adapter.view_weights([read_only(Z) for Z in ordered], n_clusters=n_clusters, random_state=seed)
     if weights is not None:
-        with _blamed(adapter, "weights that cannot be used"):
+        with blamed(adapter.name, "weights that cannot be used"):
             weights = check_weights(weights, len(ordered))
     return weights
 
@@ -231,26 +218,3 @@ def embed(fused: Fused, n_clusters: int) -> tuple[SpectralEmbedding, npt.NDArray
     graph = fused.rows if fused.graph is None else fused.graph
     embedding = spectral_embedding(graph, n_clusters, gram=fused.gram)
     return embedding, embedding.unit_rows(graph)
-
-
-def _check_made(adapter: Adapter, made: Any, n_samples: int, n_views: int) -> list[Graph]:
-    """Graphs as they may be used: one per view, finite, as many rows as samples, the same number of anchors."""
-    with _blamed(adapter, "graphs that cannot be used"):
-        graphs = [as_floats(Z) for Z in check_graphs(made)]
-        check_finite(graphs)
-    if len(graphs) != n_views:
-        raise AdapterError(f"Adapter {adapter.name!r} returned {len(graphs)} graphs for {n_views} views.")
-    if graphs[0].shape[0] != n_samples:
-        raise AdapterError(
-            f"Adapter {adapter.name!r} returned graphs of {graphs[0].shape[0]} samples; expected {n_samples}."
-        )
-    return [read_only(Z) for Z in graphs]
-
-
-@contextmanager
-def _blamed(adapter: Adapter, what: str) -> Iterator[None]:
-    """Say that the adapter returned what a check refuses."""
-    try:
-        yield
-    except InputError as error:
-        raise AdapterError(f"Adapter {adapter.name!r} returned {what}: {error}") from error

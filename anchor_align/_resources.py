@@ -21,14 +21,19 @@ LEAST_WORK = 2**23
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes of all graphs, fused one included, and of what is kept for every sample besides."""
+    """Bytes of all graphs, fused one included, of the embedding, and of what is kept in memory for every sample."""
 
     graphs: int
+    embedding: int
     samples: int
 
     def memory(self, storage: str) -> int:
         """Bytes of memory, at least."""
-        return self.samples + LEAST_WORK + (self.graphs if storage == "memory" else 0)
+        return self.samples + LEAST_WORK + (self.graphs + self.embedding if storage == "memory" else 0)
+
+    def disk(self, storage: str) -> int:
+        """Bytes of files."""
+        return {"memory": 0, "disk": self.graphs + self.embedding, "never": self.embedding}[storage]
 
 
 def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fusion: str) -> Need:
@@ -37,9 +42,8 @@ def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fu
     itemsize = 4 if all(X.dtype == np.float32 for X in views.matrices) else 8
     graph = adapter.graph_bytes(n, n_anchors, itemsize)
     fused = n_views * graph if fusion == "concat" or graph < n * n_anchors * itemsize else graph
-    # The embedding; of k-means a distance and labels; the labels of the result.
-    samples = n * (itemsize * (n_clusters + 1) + 16)
-    return Need(n_views * graph + fused, samples)
+    # Of k-means a distance, a norm and labels; the labels of the result.
+    return Need(n_views * graph + fused, n * n_clusters * itemsize, n * (2 * itemsize + 18))
 
 
 def check_resources(need: Need, storage: str, memory: int | None, folder: Path | None) -> int:
@@ -51,8 +55,8 @@ def check_resources(need: Need, storage: str, memory: int | None, folder: Path |
         raise NotEnoughMemoryError(
             f"The fit needs {readable_size(least)} of memory beyond the views; {there}.{_way_out(need, storage, limit)}"
         )
-    if storage == "disk":
-        check_disk(need.graphs, folder)
+    if storage != "memory":
+        check_disk(need.disk(storage), folder)
     left = DEFAULT_MEMORY if limit is None else limit - least + LEAST_WORK
     return min(DEFAULT_MEMORY, left)
 
@@ -62,8 +66,8 @@ def _way_out(need: Need, storage: str, limit: int) -> str:
         return " Use fewer samples or clusters, or float32."
     if need.memory("disk") > limit:
         return " Use fewer samples, clusters or anchors, or float32."
-    other = readable_size(need.memory("disk"))
-    return f" storage='disk' needs {other} and {readable_size(need.graphs)} of disk, storage='never' {other}."
+    memory, disk, never = map(readable_size, (need.memory("disk"), need.disk("disk"), need.disk("never")))
+    return f" storage='disk' needs {memory} and {disk} of disk, storage='never' as much and {never}."
 
 
 def check_storage(adapter: Adapter, storage: str) -> None:

@@ -70,6 +70,8 @@ class ScaledRows:
         Whether every row is first divided by its root mean square; rows of zeros stay.
     known : ColumnStats, optional
         Of the array, divided to unit rows if ``unit`` says so: saves a pass.
+    double : bool, default=False
+        Make float32 blocks float64: for numbers whose squares single precision cannot hold.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class ScaledRows:
     divisor: FloatArray | None = None
     unit: bool = False
     known: ColumnStats | None = None
+    double: bool = False
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -96,7 +99,8 @@ class ScaledRows:
     @property
     def dtype(self) -> np.dtype[Any]:
         """float32 or float64."""
-        return np.dtype(np.float32 if self.array.dtype == np.float32 else np.float64)
+        kind = self.array.dtype
+        return np.dtype(np.float32 if kind.kind == "f" and kind.itemsize == 4 and not self.double else np.float64)
 
     @cached_property
     def offset(self) -> FloatArray:
@@ -130,7 +134,7 @@ class ScaledRows:
         if is_sparse(self.array):
             return self, np.zeros_like(mean)
         if self._few is not None:
-            return ScaledRows(self._few, centre=mean), mean
+            return ScaledRows(self._few, centre=mean), mean  # has its precision already
         if not self._is_far(self._raw_stats.mean):
             return self, np.zeros_like(mean)
         centre = self._raw_stats.mean

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import re
 from pathlib import Path
 
@@ -24,12 +25,14 @@ def check_size(what: str, got: object) -> int | None:
     """
     if got is None:
         return None
-    if isinstance(got, bool) or not isinstance(got, (int, str)):
-        raise InputTypeError(f'{what} must be an amount such as "500MB" or a number of bytes, got {got!r}.')
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", str(got))
-    if found is None or found[2].lower() not in UNITS or float(found[1]) == 0:
-        raise InputError(f'{what} must be an amount such as "500MB" or a number of bytes, got {got!r}.')
-    return int(float(found[1]) * UNITS[found[2].lower()])
+    message = f'{what} must be an amount such as "500MB" or a number of bytes, got {got!r}.'
+    if isinstance(got, bool) or not isinstance(got, (str, numbers.Integral)):
+        raise InputTypeError(message)
+    found = re.fullmatch(r"\s*(\d{1,30}(?:\.\d*)?)\s*([A-Za-z]*)\s*", str(got))
+    size = float(found[1]) * UNITS.get(found[2].lower(), 0) if found else 0
+    if size < 1:
+        raise InputError(message)
+    return int(size)
 
 
 def readable_size(size: int) -> str:

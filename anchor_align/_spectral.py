@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from ._fusion import FusedRows
 from ._grams import SMALLEST_NORM
 from ._mapped import write_rows
 from ._mapping import COPIES, block_rows, empty, map_rows, run_rows
@@ -152,8 +153,10 @@ def _as_rows(graph: GraphRows | Graph) -> GraphRows:
 
 
 def _width(rows: GraphRows) -> int:
-    """Numbers in a row; where rows are sparse, what samples of them say, and the positions count too."""
+    """Numbers in a row, or at work to make it; where rows are sparse, what samples of them say, positions included."""
     n, m = rows.shape
+    if isinstance(rows, FusedRows):
+        return rows.width
     if not is_sparse(rows.block(slice(0, min(1, n)))):
         return m
     samples = (rows.block(slice(start, min(start + 64, n))) for start in (0, n // 2, max(n - 64, 0)))

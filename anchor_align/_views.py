@@ -205,8 +205,8 @@ def _from_objects(X: Any, view: str) -> Any:
 
 
 def _as_numbers(X: Any) -> Any:
-    """Whole numbers stay what they are, in an array: they become floats a block at a time."""
-    return X if X.dtype.kind in "iub" and not is_sparse(X) else as_floats(X)
+    """Numbers of any kind stay what they are, in an array: they become floats a block at a time."""
+    return as_floats(X) if is_sparse(X) else X
 
 
 def as_floats(X: Any) -> Any:

@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ._graph_rows import store
-from ._mapped import read_rows
+from ._made_graphs import graphs_by_block
 from ._spectral import spectral_labels
-from ._types import FloatArray, Graph, IndexArray, is_sparse
+from ._types import FloatArray, Graph, IndexArray
 from .errors import AdapterError, InputError
 
 
@@ -120,9 +120,12 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         if not self.works_by_blocks:
             raise AdapterError(f"Adapter {self.name!r} does not define anchor_graphs.")
         learned = self.learn_anchors(views, n_clusters=n_clusters, n_anchors=n_anchors, random_state=random_state)
-        width = row_width(views, n_anchors)
-        graphs = store(lambda rows: self.new_graphs(rows_of(views, rows), learned), views[0].shape[0], width=width)
-        return replace(learned, graphs=graphs)
+        if not isinstance(learned, AnchorGraphs):
+            raise AdapterError(
+                f"Adapter {self.name!r} returned {type(learned).__name__} from learn_anchors; expected AnchorGraphs."
+            )
+        made = graphs_by_block(self, views, learned)
+        return replace(learned, graphs=store(made.make, made.n_samples, width=made.width))
 
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
@@ -261,17 +264,6 @@ class FunctionAdapter(Adapter):
             return super().new_graphs(views, learned)
         graphs: Sequence[Graph] = self.new_graphs_function(views, learned)
         return graphs
-
-
-def rows_of(views: Sequence[Any], rows: slice) -> list[Any]:
-    """The same few samples of every view."""
-    return [read_rows(X, rows) for X in views]
-
-
-def row_width(views: Sequence[Any], n_anchors: int) -> int:
-    """Numbers at work for every sample while graphs are made."""
-    features = sum(1 + X.nnz // X.shape[0] if is_sparse(X) else X.shape[1] for X in views)
-    return int(features + 3 * len(views) * n_anchors)
 
 
 def view_seeds(random_state: int, n_views: int) -> list[int]:

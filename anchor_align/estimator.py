@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._align import AnchorAligner
 from ._graph_rows import common_dtype
+from ._made_graphs import features_of, rows_of
 from ._mapped import read_rows
 from ._mapping import map_rows, run_rows, working
 from ._pipeline import FUSIONS, build_graphs, cluster_graph, count_anchors, embed, fuse_graphs, new_graphs
@@ -23,7 +24,7 @@ from ._sizes import check_size
 from ._types import FloatArray, IndexArray
 from ._validation import check_choice, check_lam, check_reference, check_seed
 from ._views import Views, check_views
-from .adapter import Adapter, row_width, rows_of
+from .adapter import Adapter
 from .checks import check_whole_number
 from .errors import InputError, InputTypeError
 from .plugins import get_adapter
@@ -61,13 +62,13 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     storage : {"memory", "disk", "never"}, default="memory"
         Where the anchor graphs and the fused graph are. "disk": in files that have no name and are gone with the
         estimator, however the process ends. "never": nowhere; their rows are made anew for each of two passes, and
-        ``fused_graph_`` is None. The last two are for adapters that learn anchors without making graphs, which all that
-        come with the package do; sfmc needs its graphs.
+        ``fused_graph_`` is None. In both cases the embedding is in such a file. These two are for adapters that learn
+        anchors without making graphs: lmvsc, fmvacc and, for "disk", sfmc.
     memory : int or str, optional
         Memory that the fit may take beyond the views, in bytes or as in "500MB"; by default what the machine has.
-        A fit that needs more is refused before it starts.
+        A fit that needs more is refused before it starts. What adapters that make whole graphs take is not known.
     folder : str or Path, optional
-        Where the files of ``storage="disk"`` are; by default where temporary files are.
+        Where the files are; by default where temporary files are.
     random_state : int, Generator, RandomState or None, default=None
         The same number gives the same result, to the last digit, for any number of threads, with the adapters that come
         with the package; with others, up to eight million numbers in all views together.
@@ -193,6 +194,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     def _working(self, adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, storage: str) -> Iterator[None]:
         """Memory, files and threads of a fit; says so if there is not enough of them."""
         memory = check_size("memory", self.memory)
+        if self.folder is not None and not isinstance(self.folder, (str, Path)):
+            raise InputTypeError(f"folder must be a path, got {self.folder!r}.")
         folder = None if self.folder is None else Path(self.folder)
         check_storage(adapter, storage)
         work = None
@@ -226,7 +229,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         def assign(rows: slice) -> None:
             graphs = new_graphs(self.adapter_, rows_of(samples, rows), self.anchor_graphs_, self._sizes[0])
             graph = self._recipe.of(graphs, common_dtype(graphs))
-            if self._near_means:
+            if self._near_means or self.fused_graph_ is None:
                 labels[rows] = _nearest_mean(self._projection.unit_rows(graph), self._means)
             else:
                 labels[rows] = self.labels_[pairwise_distances_argmin(graph, self.fused_graph_)]
@@ -235,7 +238,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         samples = checked.matrices if by_blocks else checked.floats()
         with working(one_blas_thread=_by_blocks(self.adapter_, checked)):
             if by_blocks:
-                run_rows(assign, checked.n_samples, width=row_width(samples, self._sizes[0]))
+                run_rows(assign, checked.n_samples, width=features_of(samples) + 3 * sum(self._sizes))
             else:  # its new_graphs may look at all samples together
                 assign(slice(0, checked.n_samples))
         return labels

@@ -4,7 +4,8 @@ The algorithm is that of scikit-learn's ``KMeans`` with its k-means++ starts and
 the same clusters. What differs is how the rows are visited. scikit-learn centres a copy of all the data and finishes
 one run before the next begins. Here rows come from a :class:`~anchor_align.blocks.RowSource`, which may be a file, and
 each pass serves all runs at once: their centres together make one matrix product per block that is wide enough for BLAS
-to run at full speed. Sums of the clusters change only by the rows that change clusters.
+to run at full speed. Rows to which no other centre can have come near, by how far the centres have moved (Hamerly,
+2010), are not looked at, and sums of the clusters change only by the rows that change clusters.
 """
 
 from __future__ import annotations
@@ -21,9 +22,18 @@ from ._labels import first_places
 from ._mapping import work_memory
 from ._types import FloatArray, IndexArray, is_sparse
 from .blocks import Products, RowSource, block_rows, map_rows, run_rows, true_rows, weighted_rows
+from .errors import InputError
 
 __all__ = ["KMeansResult", "fit_kmeans"]
 
+# Columns from which looking at a row costs more than keeping bounds that may spare it.
+BOUNDS_FROM = 48
+# Share of the rows that are looked at again, all runs together, from which one product with all rows is faster.
+MANY = 0.3
+# Rounding of the bounds in single precision, relative to all that was added up.
+MARGIN = 1e-6
+# Squared distance, in units, that stands for "nowhere".
+FAR_OFF = 1e12
 # Inertias closer than this, relative, are those of the same clusters.
 SAME_INERTIA = 1e-10
 
@@ -95,19 +105,21 @@ def fit_kmeans(
     draws = _draws(random_state, n_init, n_clusters)
     at_once = _runs_at_once(rows, n_init)
     best: _Run | None = None
+    least = np.inf
     for first in range(0, n_init, at_once):
-        starts = _starts(rows, draws[first : first + at_once], n_clusters)
-        for run in _lloyd(rows, starts, tol * float(variance.mean()), max_iter):
-            if best is None or run.inertia + total < (1.0 - SAME_INERTIA) * (best.inertia + total):
-                best = run
+        starts, norms = _starts(rows, draws[first : first + at_once], n_clusters)
+        for run in _lloyd(rows, starts, norms, tol * float(variance.mean()), max_iter):
+            inertia = run.inertia(rows, total)
+            if best is None or inertia < (1.0 - SAME_INERTIA) * least:
+                best, least = run, inertia
     assert best is not None
     n_found = int(np.count_nonzero(best.counts))
-    return KMeansResult(best.centres + shift, best.labels, max(best.inertia + total, 0.0), best.n_iter, n_found)
+    return KMeansResult(best.centres + shift, best.labels, max(least, 0.0), best.n_iter, n_found)
 
 
 def _runs_at_once(source: RowSource, n_init: int) -> int:
-    """Runs that share passes: the label and the distance that each keeps for a row may take a quarter of the memory."""
-    return max(1, min(n_init, work_memory() // 4 // (source.shape[0] * (source.dtype.itemsize + 1))))
+    """Runs that share passes: what each keeps for a row may take a quarter of the memory."""
+    return max(1, min(n_init, work_memory() // 4 // (source.shape[0] * (source.dtype.itemsize + 9))))
 
 
 def _n_trials(n_clusters: int) -> int:
@@ -120,8 +132,8 @@ def _draws(random_state: int, n_init: int, n_clusters: int) -> FloatArray:
     return np.random.RandomState(random_state).uniform(size=(n_init, 1 + (n_clusters - 1) * _n_trials(n_clusters)))
 
 
-def _starts(source: RowSource, draws: FloatArray, n_clusters: int) -> FloatArray:
-    """First centres of all runs by greedy k-means++ (Arthur and Vassilvitskii, 2007), shape (runs, clusters, columns).
+def _starts(source: RowSource, draws: FloatArray, n_clusters: int) -> tuple[FloatArray, npt.NDArray[Any]]:
+    """First centres of all runs by greedy k-means++ (Arthur and Vassilvitskii, 2007), and the rows' squared norms.
 
     The next centre is the best of a few rows drawn with probabilities proportional to their squared distance to the
     centres so far.
@@ -140,7 +152,7 @@ def _starts(source: RowSource, draws: FloatArray, n_clusters: int) -> FloatArray
         best = nearness.potentials(rows).argmin(axis=1)
         centres[:, cluster] = rows[np.arange(n_runs), best]
         nearness.add(centres[:, cluster], best)
-    return centres
+    return centres, nearness.norms
 
 
 class _Nearness:
@@ -150,7 +162,7 @@ class _Nearness:
         n, d = source.shape
         self._source = source
         self._width = d + n_runs * (n_trials + 2)
-        self._norms = np.empty(n, dtype=source.dtype)
+        self.norms = np.empty(n, dtype=source.dtype)
         self._closest = np.full((n_runs, n), np.inf, dtype=source.dtype)
         # Distances with each candidate: where there is room for them, the best need not be computed again.
         fits = self._closest.nbytes * n_trials <= work_memory() // 8
@@ -169,7 +181,7 @@ class _Nearness:
         else:
             apart = (block - self._source.offset) * self._source.factor
             norms = np.einsum("ij,ij->i", apart, apart)
-        self._norms[rows] = norms
+        self.norms[rows] = norms
 
     def add(self, centres: FloatArray, tried: IndexArray | None = None) -> None:
         """Add a centre to each run; ``tried`` says which of the candidates it was."""
@@ -184,7 +196,7 @@ class _Nearness:
                 closest[:] = self._tried[runs, tried, rows]
             return np.asarray(closest.sum(axis=1, dtype=np.float64))
 
-        self._sums = np.array(list(map_rows(update, len(self._norms), width=self._width)))
+        self._sums = np.array(list(map_rows(update, len(self.norms), width=self._width)))
 
     def find(self, shares: FloatArray) -> IndexArray:
         """Rows at which the running sum of each run's distances reaches shares of the whole: first block, then row."""
@@ -211,14 +223,14 @@ class _Nearness:
                 self._tried[:, :, rows] = distances
             return np.asarray(distances.sum(axis=2, dtype=np.float64))
 
-        return np.asarray(sum(map_rows(potential, len(self._norms), width=self._width)))
+        return np.asarray(sum(map_rows(potential, len(self.norms), width=self._width)))
 
     def _distances(self, centres: FloatArray) -> Products:
         return Products(self._source, -2.0 * centres, _square_norms(centres))
 
     def _of(self, products: Products, rows: slice) -> npt.NDArray[Any]:
         distances = products.of(self._source.block(rows))
-        distances += self._norms[rows]
+        distances += self.norms[rows]
         return np.asarray(np.maximum(distances, 0.0, out=distances))
 
 
@@ -230,109 +242,196 @@ def _square_norms(vectors: FloatArray) -> FloatArray:
 class _Run:
     """One run of Lloyd's algorithm.
 
-    ``sums`` are those of the rows at hand, not of the rows meant; ``inertia`` lacks the squared norms of the rows.
+    ``sums`` are those of the rows at hand, not of the rows meant. ``upper`` and ``lower`` bound each row's distance to
+    its centre and to all others as the centres were when ``drift`` and ``drift_most``, the ways that the centres have
+    gone since the start, were zero: a row whose bounds, moved by the drifts, do not meet keeps its label unseen. All
+    of them are in multiples of ``unit``, so that single precision can hold them.
     """
 
     centres: FloatArray
     labels: npt.NDArray[Any]
+    upper: npt.NDArray[np.float32]
+    lower: npt.NDArray[np.float32]
     sums: FloatArray
     counts: FloatArray
-    inertia: float = np.inf
+    drift: FloatArray
+    unit: float
+    drift_most: float = 0.0
     n_iter: int = 0
     ending: bool = False
     ended: bool = False
 
+    @classmethod
+    def start(cls, centres: FloatArray, n_rows: int, unit: float) -> _Run:
+        k, d = centres.shape
+        labels = np.empty(n_rows, np.min_scalar_type(k - 1))
+        bounds = n_rows if d >= BOUNDS_FROM else 0
+        upper, lower = np.empty(bounds, np.float32), np.empty(bounds, np.float32)
+        return cls(centres, labels, upper, lower, np.zeros((k, d)), np.zeros(k), np.zeros(k), unit)
+
+    def inertia(self, source: RowSource, total: float) -> float:
+        """Sum of the squared distances of all rows to their centres; ``total`` is that of their squared norms."""
+        sums = weighted_rows(source, self.sums, self.counts)
+        return total + float(self.counts @ _square_norms(self.centres)) - 2.0 * float(np.vdot(sums, self.centres))
+
+    def undecided(self, rows: slice) -> npt.NDArray[np.bool_]:
+        """Rows that may be nearer to another centre by now."""
+        reach = (self.drift + self.drift_most).astype(np.float32)
+        return np.asarray(self.upper[rows] + reach[self.labels[rows]] > self.lower[rows])
+
+    def decide(self, at: Any, nearest: _Nearest) -> None:
+        """Set the labels and bounds of some rows."""
+        labels = nearest.labels
+        self.labels[at] = labels
+        if nearest.least is None or nearest.second is None:
+            return
+        # Rounding must not tighten the bounds.
+        margin = MARGIN * (nearest.second + self.drift_most + float(self.drift.max()))
+        self.upper[at] = nearest.least - self.drift[labels] + margin
+        self.lower[at] = nearest.second + self.drift_most - margin
+
 
 @dataclass(frozen=True, eq=False)
-class _Assignment:
-    """What a block of rows adds to all runs at work: changed labels, inertia, and sums and sizes of the clusters."""
+class _Nearest:
+    """Nearest centre of some rows and, where bounds are kept, at most how far it is and at least how far all others."""
 
-    changed: IndexArray
-    inertia: FloatArray
+    labels: npt.NDArray[Any]
+    least: FloatArray | None = None
+    second: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    """Rows of a block that changed their cluster in one run: how many, and by how much sums and sizes change."""
+
+    run: int
+    n_rows: int
     sums: FloatArray
     counts: FloatArray
 
 
-def _lloyd(source: RowSource, starts: FloatArray, tol: float, max_iter: int) -> list[_Run]:
+def _lloyd(source: RowSource, starts: FloatArray, norms: npt.NDArray[Any], tol: float, max_iter: int) -> list[_Run]:
     """Lloyd's algorithm for several runs, side by side, until each has ended."""
-    n = source.shape[0]
-    _, k, d = starts.shape
-    dtype = np.min_scalar_type(k - 1)
-    runs = [_Run(C, np.empty(n, dtype), np.zeros((k, d)), np.zeros(k)) for C in starts]
+    unit = float(np.sqrt(norms.mean(dtype=np.float64))) or 1.0
+    runs = [_Run.start(centres, source.shape[0], unit) for centres in starts]
     at_work = runs
     while at_work:
         first = at_work[0].n_iter == 0
-        centres = np.concatenate([run.centres for run in at_work])
-        changed = np.zeros(len(at_work), dtype=np.intp)
-        inertia = np.zeros(len(at_work))
-        for part in _assign(source, at_work, centres, first):
-            changed += part.changed
-            inertia += part.inertia
-            for run, sums, counts in zip(at_work, part.sums, part.counts, strict=True):
-                run.sums += sums
-                run.counts += counts
-        for run, moved, value in zip(at_work, changed, inertia, strict=True):
-            run.inertia = float(value)
-            run.ended = run.ending or (moved == 0 and not first)
+        moved = np.zeros(len(at_work), dtype=np.intp)
+        for parts in _Assigner(source, at_work, norms, first).by_block():
+            for part in parts:
+                moved[part.run] += part.n_rows
+                at_work[part.run].sums += part.sums
+                at_work[part.run].counts += part.counts
+        for run, count in zip(at_work, moved, strict=True):
+            run.ended = run.ending or count == 0
             if not run.ended:
                 _update(source, run, tol, max_iter)
         at_work = [run for run in at_work if not run.ended]
     return runs
 
 
-def _assign(source: RowSource, runs: list[_Run], centres: FloatArray, first: bool) -> Iterator[_Assignment]:
-    """Give all rows to their nearest centres, in every run; results by block."""
-    n, d = source.shape
-    n_runs, k = len(runs), len(centres) // len(runs)
-    products = Products(source, -2.0 * centres, _square_norms(centres))
+class _Assigner:
+    """One pass that gives all rows to their nearest centres, in every run."""
 
-    def assign(rows: slice) -> _Assignment:
-        X = source.block(rows)
-        labels, least = _nearest(products.of(X).reshape(n_runs, k, -1), runs[0].labels.dtype)
-        before = None if first else np.stack([run.labels[rows] for run in runs])
-        for run, found in zip(runs, labels, strict=True):
-            run.labels[rows] = found
-        changed = np.ones(labels.shape, dtype=np.bool_) if before is None else labels != before
-        sums, counts = _changes(X, labels, before, changed, k)
-        return _Assignment(changed.sum(axis=1), least.sum(axis=1, dtype=np.float64), sums, counts)
+    def __init__(self, source: RowSource, runs: list[_Run], norms: npt.NDArray[Any], first: bool) -> None:
+        self._source = source
+        self._runs = runs
+        self._norms = norms
+        self._first = first
+        squares = [_square_norms(run.centres) for run in runs]
+        self._together = Products(source, -2.0 * np.concatenate([run.centres for run in runs]), np.concatenate(squares))
+        self._each = [Products(source, -2.0 * run.centres, each) for run, each in zip(runs, squares, strict=True)]
+        # Error of squared distances from products, relative to the squared norms of row and centre.
+        self._error = 8.0 * float(np.finfo(source.dtype).eps)
+        self._largest = max(float(each.max()) for each in squares)
+        self._unit = runs[0].unit
+        self._bounded = source.shape[1] >= BOUNDS_FROM
 
-    return map_rows(assign, n, width=d + n_runs * k)
+    def by_block(self) -> Iterator[list[_Moves]]:
+        """What changes, block by block."""
+        n, d = self._source.shape
+        return map_rows(self._assign, n, width=d + len(self._runs) * len(self._runs[0].centres))
 
+    def _assign(self, rows: slice) -> list[_Moves]:
+        n = rows.stop - rows.start
+        if self._first or not self._bounded:
+            return self._assign_all(rows)
+        undecided = np.array([run.undecided(rows) for run in self._runs])
+        if np.count_nonzero(undecided) > MANY * undecided.size:
+            return self._assign_all(rows)
+        some = np.flatnonzero(undecided.any(axis=0))
+        if not len(some):
+            return []
+        few = len(some) < MANY * n
+        block = self._source.block(rows.start + some if few else rows)
+        moves = []
+        for number in np.flatnonzero(undecided.any(axis=1)).tolist():
+            at = np.flatnonzero(undecided[number])
+            places = rows.start + at
+            X = block[np.searchsorted(some, at) if few else at]
+            nearest = self._nearest(self._each[number].of(X)[None], self._norms[places])[0]
+            moves += self._move(number, places, X, nearest)
+        return moves
 
-def _nearest(distances: npt.NDArray[Any], dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Position and size of the least distance, over the middle axis of (runs, clusters, rows)."""
-    least = distances.min(axis=1)
-    k = distances.shape[1]
-    # The first of equals has the largest number. On bytes these operations are several times as fast as argmin.
-    numbers = np.arange(k, 0, -1).astype(np.min_scalar_type(k))[:, None]
-    is_least = (distances == least[:, None]).view(np.uint8)
-    labels = np.multiply(is_least, numbers, dtype=numbers.dtype, out=is_least if k < 256 else None).max(axis=1)
-    return (numbers.dtype.type(k) - labels).astype(dtype, copy=False), least
+    def _assign_all(self, rows: slice) -> list[_Moves]:
+        X = self._source.block(rows)
+        distances = self._together.of(X).reshape(len(self._runs), -1, rows.stop - rows.start)
+        found = self._nearest(distances, self._norms[rows])
+        return [move for number, nearest in enumerate(found) for move in self._move(number, rows, X, nearest)]
+
+    def _nearest(self, distances: npt.NDArray[Any], norms: npt.NDArray[Any]) -> list[_Nearest]:
+        """Nearest centres, from squared distances less the rows' norms: runs x clusters x rows, which are changed."""
+        k = distances.shape[1]
+        least = distances.min(axis=1)
+        if not np.isfinite(least).all():
+            raise InputError("Rows are not finite, or too large to square: divide them by a constant.")
+        # The first of equals has the largest number. On bytes these operations are several times as fast as argmin.
+        numbers = np.arange(k, 0, -1).astype(np.min_scalar_type(k))[:, None]
+        is_least = distances == least[:, None]
+        spare = is_least.view(np.uint8) if k < 256 and not self._bounded else None
+        labels = np.multiply(is_least.view(np.uint8), numbers, dtype=numbers.dtype, out=spare).max(axis=1)
+        labels = (numbers.dtype.type(k) - labels).astype(self._runs[0].labels.dtype, copy=False)
+        if not self._bounded:
+            return [_Nearest(each) for each in labels]
+        distances[is_least] = np.inf
+        second = distances.min(axis=1)
+        error = self._error * (norms + self._largest)
+        far, near = second + norms - error, least + norms + error
+        # Where two centres are as near as each other, both were taken out; where there is one, nothing is left.
+        far = np.where(is_least.sum(axis=1) > 1, 0.0, far) if k > 1 else far.clip(max=FAR_OFF * self._unit**2)
+        bounds = (np.sqrt(np.maximum(each, 0.0)) / self._unit for each in (near, far))
+        return [_Nearest(*each) for each in zip(labels, *bounds, strict=True)]
+
+    def _move(self, number: int, at: Any, X: Any, nearest: _Nearest) -> list[_Moves]:
+        """Set labels; what the rows that change theirs do to the clusters."""
+        run = self._runs[number]
+        before = None if self._first else run.labels[at].copy()
+        run.decide(at, nearest)
+        k = len(run.centres)
+        if before is None:
+            return [_Moves(number, len(nearest.labels), *_changes(X, nearest.labels, None, k))]
+        moving = np.flatnonzero(nearest.labels != before)
+        if not len(moving):
+            return []
+        X = X if len(moving) == len(before) else X[moving]
+        return [_Moves(number, len(moving), *_changes(X, nearest.labels[moving], before[moving], k))]
 
 
 def _changes(
-    X: Any, labels: npt.NDArray[Any], before: npt.NDArray[Any] | None, changed: npt.NDArray[np.bool_], k: int
+    X: Any, labels: npt.NDArray[Any], before: npt.NDArray[Any] | None, k: int
 ) -> tuple[FloatArray, FloatArray]:
-    """By how much the sums and sizes of the clusters change: only rows that change clusters count."""
-    n_runs, n = labels.shape
-    moving = np.flatnonzero(changed.any(axis=0))
-    if len(moving) < n:
-        X, labels, changed = X[moving], labels[:, moving], changed[:, moving]
-        before = None if before is None else before[:, moving]
+    """By how much the sums and sizes of the clusters change when rows get labels."""
+    n = len(labels)
     # One column for each row: where it goes to, and where it comes from.
-    rows, which = np.nonzero(changed.T)
-    to = which * k + labels[which, rows]
     if before is None:
-        ids, signs = to, np.ones(len(to))
+        ids, signs = labels.astype(np.intp), np.ones(n)
     else:
-        ids = np.stack([to, which * k + before[which, rows]], axis=1).ravel()
-        signs = np.tile([1.0, -1.0], len(to))
-    edges = np.append(0, np.cumsum(changed.sum(axis=0))) * (1 if before is None else 2)
-    moves = sp.csc_array((signs, ids, edges), shape=(n_runs * k, len(moving)))
-    sums = moves @ X
+        ids, signs = np.stack([labels, before], axis=1).ravel().astype(np.intp), np.tile([1.0, -1.0], n)
+    edges = np.arange(0, len(ids) + 1, len(ids) // n)
+    sums = sp.csc_array((signs, ids, edges), shape=(k, n)) @ X
     sums = sums.toarray() if is_sparse(sums) else sums
-    counts = np.asarray(np.bincount(ids, signs, n_runs * k), dtype=np.float64)
-    return np.asarray(sums).reshape(n_runs, k, -1), counts.reshape(n_runs, k)
+    return np.asarray(sums, dtype=np.float64), np.asarray(np.bincount(ids, signs, k), dtype=np.float64)
 
 
 def _update(source: RowSource, run: _Run, tol: float, max_iter: int) -> None:
@@ -343,8 +442,12 @@ def _update(source: RowSource, run: _Run, tol: float, max_iter: int) -> None:
     centres = weighted_rows(source, sums, counts) / np.maximum(counts, 1.0)[:, None]
     # Clusters that cannot have a row, since there are not enough distinct ones, lie with the largest.
     centres[counts == 0] = centres[counts.argmax()]
-    shift = float(((centres - run.centres) ** 2).sum())
+    squares = _square_norms(centres - run.centres)
+    shift = float(squares.sum())
     run.centres = centres
+    steps = np.sqrt(squares) / run.unit
+    run.drift = run.drift + steps
+    run.drift_most += float(steps.max())
     run.n_iter += 1
     run.ending = shift <= tol or run.n_iter == max_iter
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import os
 import threading
 import time
 from pathlib import Path
@@ -90,6 +91,47 @@ def test_threads_follow_blas() -> None:
     with threadpool_limits(1), working():
         run_rows(count, 20, width=2**20)
     assert max(at_once) == 0
+
+
+def test_overlapping_work_gives_blas_its_threads_back() -> None:
+    """Two passes that run side by side, and several users in threads, leave BLAS as it was."""
+    before = [each["num_threads"] for each in threadpool_info()]
+    pairs = zip(*(map_rows(lambda rows: rows.start, 50, width=2**19) for _ in range(2)), strict=True)
+    assert len(list(pairs)) == 25
+    meeting = threading.Barrier(2, timeout=20)
+
+    def user(number: int) -> None:
+        with working(threads=2):
+            meeting.wait()
+            if number:
+                run_rows(lambda _rows: None, 10, width=2**20)
+            meeting.wait()
+
+    users = [threading.Thread(target=user, args=(number,)) for number in range(2)]
+    for each in users:
+        each.start()
+    for each in users:
+        each.join()
+    assert [each["num_threads"] for each in threadpool_info()] == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_work_goes_on_in_a_forked_process() -> None:
+    """Threads do not follow into it; new ones are made."""
+    with working(threads=2):
+        run_rows(lambda _rows: None, 10, width=2**20)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if sum(map_rows(lambda rows: rows.start, 10, width=2**20)) == 45 else 1)
+        assert os.waitpid(child, 0)[1] == 0
+
+
+def test_settings_reach_the_blocks(tmp_path: Path) -> None:
+    """What a block allocates goes where the work says, in its thread too."""
+    with working(threads=2, on_disk=True, folder=tmp_path):
+        made = list(map_rows(lambda _rows: isinstance(empty((3, 2), np.float64), np.memmap), 4, width=2**20))
+    assert made == [True] * 4
 
 
 def test_block_size_follows_the_memory() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ import scipy.sparse as sp
 
 from anchor_align import (
     Adapter,
+    AdapterError,
     AlignedClusterer,
     AnchorGraphs,
     FileError,
@@ -202,6 +204,9 @@ class Lonely(Adapter):
         ("lmvsc", {"memory": "much"}, "memory must be an amount such as \"500MB\" or a number of bytes, got 'much'"),
         ("lmvsc", {"memory": 1.5}, "memory must be an amount"),
         ("lmvsc", {"memory": 0}, "memory must be an amount"),
+        ("lmvsc", {"memory": 10**400}, "memory must be an amount"),
+        ("lmvsc", {"memory": "0.5"}, "memory must be an amount"),
+        ("lmvsc", {"folder": 5}, "folder must be a path, got 5"),
     ],
 )
 def test_what_cannot_be_done_is_refused(adapter: Any, options: dict[str, Any], message: str) -> None:
@@ -213,7 +218,7 @@ def test_what_cannot_be_done_is_refused(adapter: Any, options: dict[str, Any], m
 def test_too_little_memory_is_told_before_the_work() -> None:
     """The message says what is needed and what would do; the adapter is not even called."""
     views, _ = planted(n=200_000, dtype=np.float32)
-    message = r"needs 63\.6 MB of memory beyond the views; 50 MB were given\."
+    message = r"needs 64\.8 MB of memory beyond the views; 50 MB were given\."
     with pytest.raises(NotEnoughMemoryError, match=message) as error:
         AlignedClusterer(Lonely(), n_clusters=4, n_anchors=20, memory="50MB").fit(views)
     assert "storage='disk' needs" in str(error.value)
@@ -239,11 +244,15 @@ def test_too_little_disk_is_told_before_the_work(tmp_path: Path, monkeypatch: py
     """The message names the folder; nothing is left in it."""
     usage = shutil.disk_usage(tmp_path)
     monkeypatch.setattr(shutil, "disk_usage", lambda _folder: usage._replace(free=1000))
-    with pytest.raises(FileError, match=rf"The graphs need 48 KB on disk; {tmp_path} has 1 KB free\."):
+    with pytest.raises(FileError, match=rf"The graphs need 64 KB on disk; {tmp_path} has 1 KB free\."):
         AlignedClusterer(Lonely(), n_clusters=4, n_anchors=4, storage="disk", folder=tmp_path).fit(planted(n=500)[0])
     monkeypatch.undo()
-    with pytest.raises(FileError, match="Cannot keep graphs in /nowhere"):
-        AlignedClusterer(Lonely(), n_clusters=4, storage="disk", folder="/nowhere").fit(planted()[0])
+    (tmp_path / "file").touch()
+    for folder in ("/nowhere", str(tmp_path / "file"), "/tmp/a\0b"):
+        for storage in ("disk", "never"):
+            with pytest.raises(FileError, match=rf"^Cannot keep graphs in {re.escape(folder)}: [^:]*\.$"):
+                AlignedClusterer(Lonely(), n_clusters=4, storage=storage, folder=folder).fit(planted()[0])
+    (tmp_path / "file").unlink()
     assert list(tmp_path.iterdir()) == []
 
 
@@ -288,6 +297,68 @@ def test_an_interrupted_fit_leaves_nothing(how: signal.Signals, tmp_path: Path) 
     if how == signal.SIGINT:
         assert said == "interrupted [] [] False\n"
     assert list(tmp_path.iterdir()) == []
+
+
+class Blocks(Adapter):
+    """Makes graphs by blocks; what is wrong with those behind the first, a function says."""
+
+    name = "blocks"
+
+    def __init__(self, spoil: Any = None) -> None:
+        self.spoil = spoil
+
+    def learn_anchors(
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+    ) -> AnchorGraphs:
+        """Nothing to learn."""
+        return AnchorGraphs((), state=n_anchors)
+
+    def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Any:
+        """The anchors take turns."""
+        graphs: list[Any] = [np.eye(learned.state)[np.arange(len(X)) % learned.state] for X in views]
+        return graphs if len(graphs[0]) < 10 else self.spoil(graphs)
+
+
+@pytest.mark.parametrize("storage", ["memory", "disk", "never"])
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda graphs: [Z[1:] for Z in graphs], r"returned graphs of \d+ samples; expected \d+"),
+        (lambda graphs: [Z[:, :3] for Z in graphs], r"graphs on 3 anchors \(float64\) .* on 4 anchors \(float64\)"),
+        (lambda graphs: [Z.astype(np.float32) for Z in graphs], r"4 anchors \(float32\)"),
+        (lambda graphs: [sp.csr_array(Z) for Z in graphs], r"4 anchors \(sparse float64\)"),
+        (lambda graphs: [Z * np.nan for Z in graphs], "graphs that cannot be used.*View 0 has NaN or infinity"),
+        (lambda graphs: graphs[:1], "returned 1 graphs for 2 views"),
+        (lambda _graphs: None, "graphs that cannot be used.*Expected a list of anchor graphs"),
+        (lambda graphs: [Z[:, 0] for Z in graphs], "graphs that cannot be used.*expected 2: samples x anchors"),
+    ],
+)
+def test_blocks_of_graphs_are_checked(spoil: Any, message: str, storage: str) -> None:
+    """Whatever is wrong with a block is told in a sentence with the adapter's name, wherever graphs are kept."""
+    with pytest.raises(AdapterError, match=f"Adapter 'blocks' returned.*{message}|{message}"):
+        AlignedClusterer(Blocks(spoil), n_clusters=2, n_anchors=4, storage=storage).fit(planted()[0])
+
+
+@pytest.mark.parametrize("kind", [">f4", "f2", ">f8", "longdouble", ">i2"])
+def test_numbers_of_any_kind_stay_what_they_are(kind: str) -> None:
+    """Views of rare kinds are not converted as a whole, and mean the same."""
+    views = [(10 * view).astype(kind) for view in planted(n=2000)[0]]
+    found = clusterer("lmvsc", 3, {}).fit(views)
+    expected = clusterer("lmvsc", 3, {}).fit([view.astype("f4" if kind == ">f4" else "f8") for view in views])
+    assert found.embedding_.dtype == (np.float32 if kind == ">f4" else np.float64)
+    np.testing.assert_array_equal(found.embedding_, expected.embedding_)
+
+
+@pytest.mark.parametrize("factor", [1e-25, 1e25])
+@pytest.mark.parametrize("name", ["lmvsc", "fmvacc"])
+def test_squares_that_single_precision_cannot_hold(name: str, factor: float) -> None:
+    """Such views are worked on in double precision, block by block."""
+    views, labels = planted()
+    single = [(factor * view).astype(np.float32) for view in views]
+    found = AlignedClusterer(name, n_clusters=4, n_anchors=4, random_state=0).fit_predict(single)
+    assert acc(labels, found) > 0.9
+    if factor > 1:
+        clusterer(name, 4, {"scale": None}).fit(single)
 
 
 def test_cheaper_anchors_are_named_when_unknown() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 
 from anchor_align import InputError, view_seeds
-from anchor_align.blocks import RowSource, ScaledRows, remember, true_rows
+from anchor_align.blocks import RowSource, ScaledRows, remember, scaled_rows, true_rows
 from anchor_align.checks import check_whole_number
 from anchor_align.errors import unknown_name
 from anchor_align.kmeans import fit_kmeans
@@ -76,7 +76,8 @@ def _sample(source: RowSource, n_anchors: int, random_state: int) -> RowSource:
     if n <= size:
         return source
     rows = np.sort(np.random.default_rng(random_state).choice(n, size, replace=False))
-    return ScaledRows(true_rows(source, rows).astype(source.dtype))
+    scaled, shift = scaled_rows(source, rows)
+    return ScaledRows(scaled, centre=shift if shift.any() else None)
 
 
 def _minibatch_centres(source: RowSource, n_anchors: int, random_state: int) -> FloatArray:

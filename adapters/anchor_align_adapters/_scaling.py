@@ -17,6 +17,8 @@ from ._types import FloatArray, IndexArray, is_sparse
 
 # Largest absolute values that can be squared and added up.
 SMALLEST, LARGEST = 1e-100, 1e100
+# The same in single precision, with room for sums over features and samples.
+SINGLE = 1e-12, 1e12
 SCALES = ("spread", "standard", "unit", "max", None)
 
 
@@ -31,16 +33,19 @@ class Scaler:
         Whether samples are scaled, each on its own.
     known : ColumnStats or None
         Of the view that was learned from.
+    double : bool
+        Whether blocks are worked on in double precision, because single precision cannot hold their squares.
     """
 
     centre: FloatArray | None = None
     divisor: FloatArray | None = None
     unit: bool = False
     known: ColumnStats | None = None
+    double: bool = False
 
     def __call__(self, X: Any) -> ScaledRows:
         """Scale a view."""
-        return ScaledRows(X, self.centre, self.divisor, self.unit, self.known)
+        return ScaledRows(X, self.centre, self.divisor, self.unit, self.known, self.double)
 
 
 def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
@@ -61,17 +66,19 @@ def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
     raw = ScaledRows(X)
     stats = raw.stats()
     _check_size(stats, view)
+    least, most = SINGLE
+    double = bool(stats.largest) and not least <= stats.largest <= most
     if scale == "unit":
-        return Scaler(unit=True)
+        return Scaler(unit=True, double=double)
     if scale == "standard":
         spread = _spread(stats, raw.dtype)
-        return Scaler(stats.mean, np.where(spread > 0, spread, np.inf), known=stats)
+        return Scaler(stats.mean, np.where(spread > 0, spread, np.inf), known=stats, double=double)
     divisor = None
     if scale == "max":
         divisor = stats.largest
     elif scale == "spread":
         divisor = float(np.sqrt(np.mean(_spread(stats, raw.dtype) ** 2)))
-    return Scaler(divisor=np.full(X.shape[1], divisor) if divisor else None, known=stats)
+    return Scaler(divisor=np.full(X.shape[1], divisor) if divisor else None, known=stats, double=double)
 
 
 def _spread(stats: ColumnStats, dtype: np.dtype[Any]) -> FloatArray:

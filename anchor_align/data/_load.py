@@ -182,7 +182,7 @@ def _samples_first(entry: Entry, transposed: bool, path: Path) -> Any:
     entry.drop()
     if X.dtype.kind not in "fiub":
         raise InputError(f"{path}: view {entry.key!r} has values of type {X.dtype}; expected real numbers.")
-    if not X.dtype.isnative:
+    if not X.dtype.isnative and not isinstance(X, np.memmap):
         X = X.astype(X.dtype.newbyteorder("="))
     if not is_sparse(X):
         X = X[:, np.newaxis] if X.ndim == 1 else X

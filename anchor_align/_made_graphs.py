@@ -1,0 +1,76 @@
+"""What adapters return, checked before anybody relies on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ._graph_rows import MadeGraphs, common_dtype
+from ._mapped import read_rows
+from ._types import Graph, is_sparse
+from ._validation import check_finite, check_graphs
+from ._views import as_floats, read_only
+from .errors import AdapterError, InputError
+
+
+def check_made(name: str, made: Any, n_samples: int, n_views: int, first: int = 0) -> list[Graph]:
+    """Graphs as they may be used: one per view, finite, as many rows as samples, the same number of anchors.
+
+    ``first`` is the number of the first sample, for messages.
+    """
+    with blamed(name, "graphs that cannot be used" + (f" for samples from {first} on" if first else "")):
+        graphs = [as_floats(Z) for Z in check_graphs(made)]
+        check_finite(graphs)
+    if len(graphs) != n_views:
+        raise AdapterError(f"Adapter {name!r} returned {len(graphs)} graphs for {n_views} views.")
+    if graphs[0].shape[0] != n_samples:
+        raise AdapterError(f"Adapter {name!r} returned graphs of {graphs[0].shape[0]} samples; expected {n_samples}.")
+    return [read_only(Z) for Z in graphs]
+
+
+@contextmanager
+def blamed(name: str, what: str) -> Iterator[None]:
+    """Say that the adapter returned what a check refuses."""
+    try:
+        yield
+    except InputError as error:
+        raise AdapterError(f"Adapter {name!r} returned {what}: {error}") from error
+
+
+def graphs_by_block(adapter: Any, views: Sequence[Any], learned: Any) -> MadeGraphs:
+    """Graphs whose rows the adapter makes when they are needed; all blocks must be like the first rows."""
+    n = int(views[0].shape[0])
+
+    def make(rows: slice) -> list[Graph]:
+        made = adapter.new_graphs(rows_of(views, rows), learned)
+        return check_made(adapter.name, made, rows.stop - rows.start, len(views), rows.start)
+
+    first = make(slice(0, min(n, 2)))
+
+    def make_alike(rows: slice) -> list[Graph]:
+        graphs = make(rows)
+        for got, expected in zip(graphs, first, strict=True):
+            if _kind(got) != _kind(expected):
+                raise AdapterError(
+                    f"Adapter {adapter.name!r} returned graphs on {_kind(got)} for samples from {rows.start} on; "
+                    f"for the first ones they were on {_kind(expected)}."
+                )
+        return graphs
+
+    sizes = tuple(int(Z.shape[1]) for Z in first)
+    return MadeGraphs(make_alike, n, sizes, common_dtype(first), features_of(views) + 3 * sum(sizes))
+
+
+def _kind(Z: Graph) -> str:
+    return f"{Z.shape[1]} anchors ({'sparse ' if is_sparse(Z) else ''}{Z.dtype})"
+
+
+def rows_of(views: Sequence[Any], rows: slice) -> list[Any]:
+    """The same few samples of every view, which nobody can write to."""
+    return [read_only(read_rows(X, rows)) for X in views]
+
+
+def features_of(views: Sequence[Any]) -> int:
+    """Numbers that one sample has in all views."""
+    return sum(1 + X.nnz // X.shape[0] if is_sparse(X) else int(X.shape[1]) for X in views)
