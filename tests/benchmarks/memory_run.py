@@ -61,14 +61,19 @@ class Outcome:
 def blocks(n: int, dtype: str) -> Iterator[tuple[slice, list[Array], Array]]:
     """Planted rows of both views and their clusters, a block at a time."""
     means = np.random.default_rng(0).standard_normal((N_VIEWS, N_CLUSTERS, N_COLUMNS), dtype=np.float32) * SPACING
+    # Every cluster has parts, so that there are as many as anchors: k-means would wander about in a single blob.
+    parts = np.random.default_rng(2).standard_normal((N_VIEWS, N_ANCHORS, N_COLUMNS), dtype=np.float32) * SPACING
     for start in range(0, n, BLOCK):
         rng = np.random.default_rng([1, start])
         rows = slice(start, min(start + BLOCK, n))
         size = rows.stop - rows.start
-        labels = rng.integers(N_CLUSTERS, size=size)
+        part = rng.integers(N_ANCHORS, size=size)
+        labels = part % N_CLUSTERS
         views = [
-            (rng.standard_normal((size, N_COLUMNS), dtype=np.float32) + mean[labels]).astype(dtype, copy=False)
-            for mean in means
+            (rng.standard_normal((size, N_COLUMNS), dtype=np.float32) + mean[labels] + apart[part]).astype(
+                dtype, copy=False
+            )
+            for mean, apart in zip(means, parts, strict=True)
         ]
         yield rows, views, labels
 
