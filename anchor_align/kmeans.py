@@ -4,8 +4,8 @@ The algorithm is that of scikit-learn's ``KMeans`` with its k-means++ starts and
 the same clusters. What differs is how the rows are visited. scikit-learn centres a copy of all the data and finishes
 one run before the next begins. Here rows come from a :class:`~anchor_align.blocks.RowSource`, which may be a file, and
 each pass serves all runs at once: their centres together make one matrix product per block that is wide enough for BLAS
-to run at full speed. Rows to which no other centre can have come near, by how far the centres have moved (Hamerly,
-2010), are not looked at, and sums of the clusters change only by the rows that change clusters.
+to run at full speed. In a single run, rows to which no other centre can have come near, by how far the centres
+have moved (Hamerly, 2010), are not looked at. Sums of the clusters change only by the rows that change clusters.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from .errors import InputError
 
 __all__ = ["KMeansResult", "fit_kmeans"]
 
-# Columns from which looking at a row costs more than keeping bounds that may spare it.
-BOUNDS_FROM = 48
+# From here on, looking at a row costs more than keeping bounds that may spare it. That is for a single run: products
+# with the centres of several are so much faster that the few rows each of them needs are not worth picking.
+BOUNDS_FROM_COLUMNS, BOUNDS_FROM_ROWS = 48, 2**13
 # Share of the rows that are looked at again, all runs together, from which one product with all rows is faster.
 MANY = 0.3
 # Rounding of the bounds in single precision, relative to all that was added up.
@@ -262,10 +263,10 @@ class _Run:
     ended: bool = False
 
     @classmethod
-    def start(cls, centres: FloatArray, n_rows: int, unit: float) -> _Run:
+    def start(cls, centres: FloatArray, n_rows: int, unit: float, bounded: bool) -> _Run:
         k, d = centres.shape
         labels = np.empty(n_rows, np.min_scalar_type(k - 1))
-        bounds = n_rows if d >= BOUNDS_FROM else 0
+        bounds = n_rows if bounded else 0
         upper, lower = np.empty(bounds, np.float32), np.empty(bounds, np.float32)
         return cls(centres, labels, upper, lower, np.zeros((k, d)), np.zeros(k), np.zeros(k), unit)
 
@@ -313,7 +314,9 @@ class _Moves:
 def _lloyd(source: RowSource, starts: FloatArray, norms: npt.NDArray[Any], tol: float, max_iter: int) -> list[_Run]:
     """Lloyd's algorithm for several runs, side by side, until each has ended."""
     unit = float(np.sqrt(norms.mean(dtype=np.float64))) or 1.0
-    runs = [_Run.start(centres, source.shape[0], unit) for centres in starts]
+    n, d = source.shape
+    bounded = len(starts) == 1 and n >= BOUNDS_FROM_ROWS and d >= BOUNDS_FROM_COLUMNS
+    runs = [_Run.start(centres, n, unit, bounded) for centres in starts]
     at_work = runs
     while at_work:
         first = at_work[0].n_iter == 0
@@ -346,7 +349,7 @@ class _Assigner:
         self._error = 8.0 * float(np.finfo(source.dtype).eps)
         self._largest = max(float(each.max()) for each in squares)
         self._unit = runs[0].unit
-        self._bounded = source.shape[1] >= BOUNDS_FROM
+        self._bounded = len(runs[0].upper) > 0
 
     def by_block(self) -> Iterator[list[_Moves]]:
         """What changes, block by block."""
@@ -371,14 +374,13 @@ class _Assigner:
             places = rows.start + at
             X = block[np.searchsorted(some, at) if few else at]
             nearest = self._nearest(self._each[number].of(X)[None], self._norms[places])[0]
-            moves += self._move(number, places, X, nearest)
+            moves += self._move([(number, nearest)], places, X)
         return moves
 
     def _assign_all(self, rows: slice) -> list[_Moves]:
         X = self._source.block(rows)
         distances = self._together.of(X).reshape(len(self._runs), -1, rows.stop - rows.start)
-        found = self._nearest(distances, self._norms[rows])
-        return [move for number, nearest in enumerate(found) for move in self._move(number, rows, X, nearest)]
+        return self._move(list(enumerate(self._nearest(distances, self._norms[rows]))), rows, X)
 
     def _nearest(self, distances: npt.NDArray[Any], norms: npt.NDArray[Any]) -> list[_Nearest]:
         """Nearest centres, from squared distances less the rows' norms: runs x clusters x rows, which are changed."""
@@ -403,35 +405,46 @@ class _Assigner:
         bounds = (np.sqrt(np.maximum(each, 0.0)) / self._unit for each in (near, far))
         return [_Nearest(*each) for each in zip(labels, *bounds, strict=True)]
 
-    def _move(self, number: int, at: Any, X: Any, nearest: _Nearest) -> list[_Moves]:
-        """Set labels; what the rows that change theirs do to the clusters."""
-        run = self._runs[number]
-        before = None if self._first else run.labels[at].copy()
-        run.decide(at, nearest)
-        k = len(run.centres)
-        if before is None:
-            return [_Moves(number, len(nearest.labels), *_changes(X, nearest.labels, None, k))]
-        moving = np.flatnonzero(nearest.labels != before)
-        if not len(moving):
+    def _move(self, found: list[tuple[int, _Nearest]], at: Any, X: Any) -> list[_Moves]:
+        """Set labels in some runs; what the rows that change theirs do to the clusters."""
+        labels = np.array([nearest.labels for _, nearest in found])
+        before = None if self._first else np.array([self._runs[number].labels[at] for number, _ in found])
+        for number, nearest in found:
+            self._runs[number].decide(at, nearest)
+        changed = np.ones(labels.shape, dtype=np.bool_) if before is None else labels != before
+        counts = np.count_nonzero(changed, axis=1)
+        if not counts.any():
             return []
-        X = X if len(moving) == len(before) else X[moving]
-        return [_Moves(number, len(moving), *_changes(X, nearest.labels[moving], before[moving], k))]
+        sums, sizes = _changes(X, labels, before, changed, len(self._runs[0].centres))
+        return [
+            _Moves(number, int(count), *parts)
+            for (number, _), count, *parts in zip(found, counts, sums, sizes, strict=True)
+            if count
+        ]
 
 
 def _changes(
-    X: Any, labels: npt.NDArray[Any], before: npt.NDArray[Any] | None, k: int
+    X: Any, labels: npt.NDArray[Any], before: npt.NDArray[Any] | None, changed: npt.NDArray[np.bool_], k: int
 ) -> tuple[FloatArray, FloatArray]:
-    """By how much the sums and sizes of the clusters change when rows get labels."""
-    n = len(labels)
+    """By how much sums and sizes of the clusters change, in each run: only rows that change clusters count."""
+    n_runs, n = labels.shape
+    moving = np.flatnonzero(changed.any(axis=0))
+    if len(moving) < n:
+        X, labels, changed = X[moving], labels[:, moving], changed[:, moving]
+        before = None if before is None else before[:, moving]
     # One column for each row: where it goes to, and where it comes from.
+    rows, which = np.nonzero(changed.T)
+    to = which * k + labels[which, rows]
     if before is None:
-        ids, signs = labels.astype(np.intp), np.ones(n)
+        ids, signs = to, np.ones(len(to))
     else:
-        ids, signs = np.stack([labels, before], axis=1).ravel().astype(np.intp), np.tile([1.0, -1.0], n)
-    edges = np.arange(0, len(ids) + 1, len(ids) // n)
-    sums = sp.csc_array((signs, ids, edges), shape=(k, n)) @ X
+        ids = np.stack([to, which * k + before[which, rows]], axis=1).ravel()
+        signs = np.tile([1.0, -1.0], len(to))
+    edges = np.append(0, np.cumsum(changed.sum(axis=0))) * (1 if before is None else 2)
+    sums = sp.csc_array((signs, ids, edges), shape=(n_runs * k, len(moving))) @ X
     sums = sums.toarray() if is_sparse(sums) else sums
-    return np.asarray(sums, dtype=np.float64), np.asarray(np.bincount(ids, signs, k), dtype=np.float64)
+    counts = np.bincount(ids, signs, n_runs * k)
+    return np.asarray(sums, dtype=np.float64).reshape(n_runs, k, -1), counts.astype(np.float64).reshape(n_runs, k)
 
 
 def _update(source: RowSource, run: _Run, tol: float, max_iter: int) -> None:
