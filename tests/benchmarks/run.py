@@ -1,6 +1,6 @@
 """Run all benchmarks: prints tables and, with --json, writes the numbers.
 
-    python tests/benchmarks/run.py [--quick] [--json FILE] [--only NAME] [--max-anchors M]
+    python tests/benchmarks/run.py [--quick] [--json FILE] [--only NAME ...] [--max-anchors M]
     python tests/benchmarks/run.py --profile   # writes PROFILE.md: where the time of fmvacc goes
 
 Install the other solvers first: pip install -e ".[test,bench]". BLAS, and with it the package, runs on one thread, so
@@ -56,7 +56,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--json", type=Path, metavar="FILE")
-    parser.add_argument("--only", choices=BENCHMARKS)
+    parser.add_argument("--only", choices=BENCHMARKS, nargs="+", default=list(BENCHMARKS), metavar="NAME")
     parser.add_argument("--max-anchors", type=int, default=1000, metavar="M")
     parser.add_argument("--profile", action="store_true", help=f"write {PROFILE.name} and nothing else")
     arguments = parser.parse_args()
@@ -76,7 +76,7 @@ def main() -> int:
     passed = True
     with threadpool_limits(1):
         for name, run in BENCHMARKS.items():
-            if arguments.only in (None, name):
+            if name in arguments.only:
                 result = run(quick, arguments.max_anchors, lambda line: print(line, flush=True))
                 results[name] = result
                 passed = passed and result["summary"]["passed"]
