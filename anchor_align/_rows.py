@@ -246,3 +246,8 @@ def _unit_sparse_rows(X: Any) -> Any:
 def one_for_zero(size: FloatArray) -> FloatArray:
     """What has no extent is divided by one."""
     return np.where(size > 0, size, 1.0)
+
+
+def square_norms(vectors: FloatArray) -> FloatArray:
+    """Squared length of every row."""
+    return np.asarray(np.einsum("ij,ij->i", vectors, vectors))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from strategies import seeds
 
-from anchor_align import InputError, _mapping, _rows, kmeans
+from anchor_align import InputError, _lloyd, _mapping, _rows
 from anchor_align._types import is_sparse
 from anchor_align.blocks import ScaledRows, working
 from anchor_align.kmeans import fit_kmeans
@@ -36,7 +36,7 @@ def test_same_clusters_as_scikit_learn(seed: int, k: int, n_init: int, sparse: b
     X = clustered(seed)
     data: Any = sp.csr_array(np.maximum(X, 0.0)) if sparse else X
     theirs = KMeans(k, n_init=n_init, tol=tol, random_state=seed).fit(data)
-    with patch.multiple(kmeans, BOUNDS_FROM_COLUMNS=1, BOUNDS_FROM_ROWS=1):
+    with patch.multiple(_lloyd, BOUNDS_FROM_COLUMNS=1, BOUNDS_FROM_ROWS=1):
         ours = fit_kmeans(ScaledRows(data), k, n_init=n_init, tol=tol, random_state=seed)
     assert ours.inertia == pytest.approx(theirs.inertia_, rel=1e-8)
     assert ours.n_found == k
@@ -94,8 +94,8 @@ def test_rows_that_are_not_looked_at_keep_their_nearest_centre(
     scale: float, dtype: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After many rounds, on data without clear clusters, each row is still with its nearest centre, on any scale."""
-    monkeypatch.setattr(kmeans, "BOUNDS_FROM_COLUMNS", 1)
-    monkeypatch.setattr(kmeans, "BOUNDS_FROM_ROWS", 1)
+    monkeypatch.setattr(_lloyd, "BOUNDS_FROM_COLUMNS", 1)
+    monkeypatch.setattr(_lloyd, "BOUNDS_FROM_ROWS", 1)
     X: np.ndarray = (scale * np.random.default_rng(4).standard_normal((4000, 6))).astype(dtype)
     found = fit_kmeans(ScaledRows(X), 9, n_init=1, tol=0.0, random_state=0)
     assert found.n_iter > 20

@@ -332,10 +332,10 @@ STAGES = (
     ("anchor_align._spectral", "fit_kmeans", "final k-means"),
 )
 STEPS = (
-    ("anchor_align.kmeans", "_starts", "k-means++, rest"),
-    ("anchor_align.kmeans", "_lloyd", "Lloyd, rest"),
-    ("anchor_align.kmeans._Assigner", "_nearest", "Lloyd, nearest centres"),
-    ("anchor_align.kmeans", "_changes", "Lloyd, sums of clusters"),
+    ("anchor_align.kmeans", "find_starts", "k-means++, rest"),
+    ("anchor_align.kmeans", "run_lloyd", "Lloyd, rest"),
+    ("anchor_align._lloyd._Assigner", "_nearest", "Lloyd, nearest centres"),
+    ("anchor_align._lloyd", "_changes", "Lloyd, sums of clusters"),
     ("anchor_align._rows.Products", "of", "products"),
     ("anchor_align_adapters._alternation", "weighted_sums", "products"),
     ("anchor_align._rows.ScaledRows", "block", "rows read, whole numbers made floats"),

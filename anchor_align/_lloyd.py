@@ -1,0 +1,278 @@
+"""Lloyd's algorithm for several runs of k-means side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from ._mapping import map_rows
+from ._rows import Products, RowSource, square_norms, true_rows, weighted_rows
+from ._types import FloatArray, IndexArray, is_sparse
+from .errors import InputError
+
+# From here on, looking at a row costs more than keeping bounds that may spare it. That is for a single run: products
+# with the centres of several are so much faster that the few rows each of them needs are not worth picking.
+BOUNDS_FROM_COLUMNS, BOUNDS_FROM_ROWS = 48, 2**13
+# Share of the rows that are looked at again, all runs together, from which one product with all rows is faster.
+MANY = 0.3
+# Rounding of the bounds in single precision, relative to all that was added up.
+MARGIN = 1e-6
+# Squared distance, in units, that stands for "nowhere".
+FAR_OFF = 1e12
+
+
+@dataclass(eq=False)
+class Run:
+    """One run of Lloyd's algorithm.
+
+    ``sums`` are those of the rows at hand, not of the rows meant. ``upper`` and ``lower`` bound each row's distance to
+    its centre and to all others as the centres were when ``drift`` and ``drift_most``, the ways that the centres have
+    gone since the start, were zero: a row whose bounds, moved by the drifts, do not meet keeps its label unseen. All
+    of them are in multiples of ``unit``, so that single precision can hold them.
+    """
+
+    centres: FloatArray
+    labels: npt.NDArray[Any]
+    upper: npt.NDArray[np.float32]
+    lower: npt.NDArray[np.float32]
+    sums: FloatArray
+    counts: FloatArray
+    drift: FloatArray
+    unit: float
+    drift_most: float = 0.0
+    n_iter: int = 0
+    ending: bool = False
+    ended: bool = False
+
+    @classmethod
+    def start(cls, centres: FloatArray, n_rows: int, unit: float, bounded: bool) -> Run:
+        k, d = centres.shape
+        labels = np.empty(n_rows, np.min_scalar_type(k - 1))
+        bounds = n_rows if bounded else 0
+        upper, lower = np.empty(bounds, np.float32), np.empty(bounds, np.float32)
+        return cls(centres, labels, upper, lower, np.zeros((k, d)), np.zeros(k), np.zeros(k), unit)
+
+    def inertia(self, source: RowSource, total: float) -> float:
+        """Sum of the squared distances of all rows to their centres; ``total`` is that of their squared norms."""
+        sums = weighted_rows(source, self.sums, self.counts)
+        return total + float(self.counts @ square_norms(self.centres)) - 2.0 * float(np.vdot(sums, self.centres))
+
+    def undecided(self, rows: slice) -> npt.NDArray[np.bool_]:
+        """Rows that may be nearer to another centre by now."""
+        reach = (self.drift + self.drift_most).astype(np.float32)
+        return np.asarray(self.upper[rows] + reach[self.labels[rows]] > self.lower[rows])
+
+    def decide(self, at: Any, nearest: _Nearest) -> None:
+        """Set the labels and bounds of some rows."""
+        labels = nearest.labels
+        self.labels[at] = labels
+        if nearest.least is None or nearest.second is None:
+            return
+        # Rounding must not tighten the bounds.
+        margin = MARGIN * (nearest.second + self.drift_most + float(self.drift.max()))
+        self.upper[at] = nearest.least - self.drift[labels] + margin
+        self.lower[at] = nearest.second + self.drift_most - margin
+
+
+@dataclass(frozen=True, eq=False)
+class _Nearest:
+    """Nearest centre of some rows and, where bounds are kept, at most how far it is and at least how far all others."""
+
+    labels: npt.NDArray[Any]
+    least: FloatArray | None = None
+    second: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Moves:
+    """Rows of a block that changed their cluster in one run: how many, and by how much sums and sizes change."""
+
+    run: int
+    n_rows: int
+    sums: FloatArray
+    counts: FloatArray
+
+
+def run_lloyd(source: RowSource, starts: FloatArray, norms: npt.NDArray[Any], tol: float, max_iter: int) -> list[Run]:
+    """Lloyd's algorithm for several runs, side by side, until each has ended."""
+    unit = float(np.sqrt(norms.mean(dtype=np.float64))) or 1.0
+    n, d = source.shape
+    bounded = len(starts) == 1 and n >= BOUNDS_FROM_ROWS and d >= BOUNDS_FROM_COLUMNS
+    runs = [Run.start(centres, n, unit, bounded) for centres in starts]
+    at_work = runs
+    while at_work:
+        first = at_work[0].n_iter == 0
+        moved = np.zeros(len(at_work), dtype=np.intp)
+        for parts in _Assigner(source, at_work, norms, first).by_block():
+            for part in parts:
+                moved[part.run] += part.n_rows
+                at_work[part.run].sums += part.sums
+                at_work[part.run].counts += part.counts
+        for run, count in zip(at_work, moved, strict=True):
+            run.ended = run.ending or count == 0
+            if not run.ended:
+                _update(source, run, tol, max_iter)
+        at_work = [run for run in at_work if not run.ended]
+    return runs
+
+
+class _Assigner:
+    """One pass that gives all rows to their nearest centres, in every run."""
+
+    def __init__(self, source: RowSource, runs: list[Run], norms: npt.NDArray[Any], first: bool) -> None:
+        self._source = source
+        self._runs = runs
+        self._norms = norms
+        self._first = first
+        squares = [square_norms(run.centres) for run in runs]
+        self._together = Products(source, -2.0 * np.concatenate([run.centres for run in runs]), np.concatenate(squares))
+        self._each = [Products(source, -2.0 * run.centres, each) for run, each in zip(runs, squares, strict=True)]
+        # Error of squared distances from products, relative to the squared norms of row and centre.
+        self._error = 8.0 * float(np.finfo(source.dtype).eps)
+        self._largest = max(float(each.max()) for each in squares)
+        self._unit = runs[0].unit
+        self._bounded = len(runs[0].upper) > 0
+
+    def by_block(self) -> Iterator[list[_Moves]]:
+        """What changes, block by block."""
+        n, d = self._source.shape
+        return map_rows(self._assign, n, width=d + len(self._runs) * len(self._runs[0].centres))
+
+    def _assign(self, rows: slice) -> list[_Moves]:
+        n = rows.stop - rows.start
+        if self._first or not self._bounded:
+            return self._assign_all(rows)
+        undecided = np.array([run.undecided(rows) for run in self._runs])
+        if np.count_nonzero(undecided) > MANY * undecided.size:
+            return self._assign_all(rows)
+        some = np.flatnonzero(undecided.any(axis=0))
+        if not len(some):
+            return []
+        few = len(some) < MANY * n
+        block = self._source.block(rows.start + some if few else rows)
+        moves = []
+        for number in np.flatnonzero(undecided.any(axis=1)).tolist():
+            at = np.flatnonzero(undecided[number])
+            places = rows.start + at
+            X = block[np.searchsorted(some, at) if few else at]
+            nearest = self._nearest(self._each[number].of(X)[None], self._norms[places])[0]
+            moves += self._move([(number, nearest)], places, X)
+        return moves
+
+    def _assign_all(self, rows: slice) -> list[_Moves]:
+        X = self._source.block(rows)
+        distances = self._together.of(X).reshape(len(self._runs), -1, rows.stop - rows.start)
+        return self._move(list(enumerate(self._nearest(distances, self._norms[rows]))), rows, X)
+
+    def _nearest(self, distances: npt.NDArray[Any], norms: npt.NDArray[Any]) -> list[_Nearest]:
+        """Nearest centres, from squared distances less the rows' norms: runs x clusters x rows, which are changed."""
+        k = distances.shape[1]
+        least = distances.min(axis=1)
+        if not np.isfinite(least).all():
+            raise InputError("Rows are not finite, or too large to square: divide them by a constant.")
+        # The first of equals has the largest number. On bytes these operations are several times as fast as argmin.
+        numbers = np.arange(k, 0, -1).astype(np.min_scalar_type(k))[:, None]
+        is_least = distances == least[:, None]
+        spare = is_least.view(np.uint8) if k < 256 and not self._bounded else None
+        labels = np.multiply(is_least.view(np.uint8), numbers, dtype=numbers.dtype, out=spare).max(axis=1)
+        labels = (numbers.dtype.type(k) - labels).astype(self._runs[0].labels.dtype, copy=False)
+        if not self._bounded:
+            return [_Nearest(each) for each in labels]
+        distances[is_least] = np.inf
+        second = distances.min(axis=1)
+        error = self._error * (norms + self._largest)
+        far, near = second + norms - error, least + norms + error
+        # Where two centres are as near as each other, both were taken out; where there is one, nothing is left.
+        far = np.where(is_least.sum(axis=1) > 1, 0.0, far) if k > 1 else far.clip(max=FAR_OFF * self._unit**2)
+        bounds = (np.sqrt(np.maximum(each, 0.0)) / self._unit for each in (near, far))
+        return [_Nearest(*each) for each in zip(labels, *bounds, strict=True)]
+
+    def _move(self, found: list[tuple[int, _Nearest]], at: Any, X: Any) -> list[_Moves]:
+        """Set labels in some runs; what the rows that change theirs do to the clusters."""
+        labels = np.array([nearest.labels for _, nearest in found])
+        before = None if self._first else np.array([self._runs[number].labels[at] for number, _ in found])
+        for number, nearest in found:
+            self._runs[number].decide(at, nearest)
+        changed = np.ones(labels.shape, dtype=np.bool_) if before is None else labels != before
+        counts = np.count_nonzero(changed, axis=1)
+        if not counts.any():
+            return []
+        sums, sizes = _changes(X, labels, before, changed, len(self._runs[0].centres))
+        return [
+            _Moves(number, int(count), *parts)
+            for (number, _), count, *parts in zip(found, counts, sums, sizes, strict=True)
+            if count
+        ]
+
+
+def _changes(
+    X: Any, labels: npt.NDArray[Any], before: npt.NDArray[Any] | None, changed: npt.NDArray[np.bool_], k: int
+) -> tuple[FloatArray, FloatArray]:
+    """By how much sums and sizes of the clusters change, in each run: only rows that change clusters count."""
+    n_runs, n = labels.shape
+    moving = np.flatnonzero(changed.any(axis=0))
+    if len(moving) < n:
+        X, labels, changed = X[moving], labels[:, moving], changed[:, moving]
+        before = None if before is None else before[:, moving]
+    # One column for each row: where it goes to, and where it comes from.
+    rows, which = np.nonzero(changed.T)
+    to = which * k + labels[which, rows]
+    if before is None:
+        ids, signs = to, np.ones(len(to))
+    else:
+        ids = np.stack([to, which * k + before[which, rows]], axis=1).ravel()
+        signs = np.tile([1.0, -1.0], len(to))
+    edges = np.append(0, np.cumsum(changed.sum(axis=0))) * (1 if before is None else 2)
+    sums = sp.csc_array((signs, ids, edges), shape=(n_runs * k, len(moving))) @ X
+    sums = sums.toarray() if is_sparse(sums) else sums
+    counts = np.bincount(ids, signs, n_runs * k)
+    return np.asarray(sums, dtype=np.float64).reshape(n_runs, k, -1), counts.astype(np.float64).reshape(n_runs, k)
+
+
+def _update(source: RowSource, run: Run, tol: float, max_iter: int) -> None:
+    """Move the centres of a run to the means of their rows; says if the next assignment is the last."""
+    sums, counts = run.sums, run.counts
+    if not counts.all():
+        sums, counts = _with_empty_clusters_moved(source, run)
+    centres = weighted_rows(source, sums, counts) / np.maximum(counts, 1.0)[:, None]
+    # Clusters that cannot have a row, since there are not enough distinct ones, lie with the largest.
+    centres[counts == 0] = centres[counts.argmax()]
+    squares = square_norms(centres - run.centres)
+    shift = float(squares.sum())
+    run.centres = centres
+    steps = np.sqrt(squares) / run.unit
+    run.drift = run.drift + steps
+    run.drift_most += float(steps.max())
+    run.n_iter += 1
+    run.ending = shift <= tol or run.n_iter == max_iter
+
+
+def _with_empty_clusters_moved(source: RowSource, run: Run) -> tuple[FloatArray, FloatArray]:
+    """Sums and sizes with each empty cluster at one of the rows that are farthest from their centres."""
+    n, d = source.shape
+    empty = np.flatnonzero(run.counts == 0)
+
+    def farthest(rows: slice) -> tuple[FloatArray, IndexArray]:
+        apart = true_rows(source, rows) - run.centres[run.labels[rows]]
+        distances = np.einsum("ij,ij->i", apart, apart)
+        top = np.argsort(-distances, kind="stable")[: len(empty)]
+        return distances[top], top + rows.start
+
+    parts = list(map_rows(farthest, n, width=2 * d))
+    distances = np.concatenate([part[0] for part in parts])
+    rows = np.concatenate([part[1] for part in parts])[np.argsort(-distances, kind="stable")[: len(empty)]]
+    sums, counts = run.sums.copy(), run.counts.copy()
+    if not distances.any():
+        return sums, counts
+    at_hand = source.block(rows)
+    for cluster, row, x in zip(empty, rows, at_hand.toarray() if is_sparse(at_hand) else at_hand, strict=False):
+        old = run.labels[row]
+        sums[old] -= x
+        counts[old] -= 1.0
+        sums[cluster], counts[cluster] = x, 1.0
+    return sums, counts
