@@ -465,8 +465,8 @@ def _page(name: str, steps: Steps, bound: float, functions: pstats.Stats) -> str
 
 REMARKS = (
     "**What is left.** The run is its k-means: ten runs from k-means++ starts to the usual tolerance, in passes",
-    "that they share while most rows are looked at. Later, bounds (Hamerly) spare the rows that cannot change their",
-    "cluster, and each run looks at its own few, in narrower products. Those of the alternation, with 20 anchors, are",
+    "that they share. Bounds (Hamerly) that spare rows which cannot change their cluster are kept in single runs only:",
+    "here they saved a tenth or cost as much. Products of the alternation, with 20 anchors, are",
     "narrow throughout, whoever calls them. Whole numbers are made float64 anew in every pass, so that a view of",
     "bytes takes no more memory than its file. Not tried: a bound for each centre (Elkan), and ending runs that are",
     "clearly behind, which would no longer give scikit-learn's result. Graphs, alignment, fusion, embedding and the",
