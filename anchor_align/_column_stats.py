@@ -37,6 +37,11 @@ class ColumnStats:
         """Largest absolute entry."""
         return float(max(np.abs(self.low).max(), np.abs(self.high).max()))
 
+    @property
+    def square_norm(self) -> float:
+        """Sum of all squared entries."""
+        return float(self.n_rows * (self.variance + self.mean**2).sum())
+
     def __add__(self, other: ColumnStats) -> ColumnStats:
         """Of the rows of both; variances are combined without subtracting large numbers."""
         n = self.n_rows + other.n_rows

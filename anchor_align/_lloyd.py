@@ -18,7 +18,7 @@ from .errors import InputError
 # From here on, looking at a row costs more than keeping bounds that may spare it. That is for a single run: products
 # with the centres of several are so much faster that the few rows each of them needs are not worth picking.
 BOUNDS_FROM_COLUMNS, BOUNDS_FROM_ROWS = 48, 2**13
-# Share of the rows that are looked at again, all runs together, from which one product with all rows is faster.
+# Share of the rows that are looked at again from which a product with all rows is faster.
 MANY = 0.3
 # Rounding of the bounds in single precision, relative to all that was added up.
 MARGIN = 1e-6
@@ -67,7 +67,7 @@ class Run:
         reach = (self.drift + self.drift_most).astype(np.float32)
         return np.asarray(self.upper[rows] + reach[self.labels[rows]] > self.lower[rows])
 
-    def decide(self, at: Any, nearest: _Nearest) -> None:
+    def decide(self, at: slice | IndexArray, nearest: _Nearest) -> None:
         """Set the labels and bounds of some rows."""
         labels = nearest.labels
         self.labels[at] = labels
@@ -129,12 +129,12 @@ class _Assigner:
         self._runs = runs
         self._norms = norms
         self._first = first
-        squares = [square_norms(run.centres) for run in runs]
-        self._together = Products(source, -2.0 * np.concatenate([run.centres for run in runs]), np.concatenate(squares))
-        self._each = [Products(source, -2.0 * run.centres, each) for run, each in zip(runs, squares, strict=True)]
+        centres = np.concatenate([run.centres for run in runs])
+        squares = square_norms(centres)
+        self._products = Products(source, -2.0 * centres, squares)
         # Error of squared distances from products, relative to the squared norms of row and centre.
         self._error = 8.0 * float(np.finfo(source.dtype).eps)
-        self._largest = max(float(each.max()) for each in squares)
+        self._largest = float(squares.max())
         self._unit = runs[0].unit
         self._bounded = len(runs[0].upper) > 0
 
@@ -144,30 +144,19 @@ class _Assigner:
         return map_rows(self._assign, n, width=d + len(self._runs) * len(self._runs[0].centres))
 
     def _assign(self, rows: slice) -> list[_Moves]:
-        n = rows.stop - rows.start
         if self._first or not self._bounded:
-            return self._assign_all(rows)
-        undecided = np.array([run.undecided(rows) for run in self._runs])
-        if np.count_nonzero(undecided) > MANY * undecided.size:
-            return self._assign_all(rows)
-        some = np.flatnonzero(undecided.any(axis=0))
-        if not len(some):
-            return []
-        few = len(some) < MANY * n
-        block = self._source.block(rows.start + some if few else rows)
-        moves = []
-        for number in np.flatnonzero(undecided.any(axis=1)).tolist():
-            at = np.flatnonzero(undecided[number])
-            places = rows.start + at
-            X = block[np.searchsorted(some, at) if few else at]
-            nearest = self._nearest(self._each[number].of(X)[None], self._norms[places])[0]
-            moves += self._move([(number, nearest)], places, X)
-        return moves
+            return self._assign_to(rows)
+        (run,) = self._runs
+        undecided = np.flatnonzero(run.undecided(rows))
+        if len(undecided) > MANY * (rows.stop - rows.start):
+            return self._assign_to(rows)
+        return self._assign_to(rows.start + undecided) if len(undecided) else []
 
-    def _assign_all(self, rows: slice) -> list[_Moves]:
-        X = self._source.block(rows)
-        distances = self._together.of(X).reshape(len(self._runs), -1, rows.stop - rows.start)
-        return self._move(list(enumerate(self._nearest(distances, self._norms[rows]))), rows, X)
+    def _assign_to(self, at: slice | IndexArray) -> list[_Moves]:
+        """Give some rows to their nearest centres."""
+        X = self._source.block(at)
+        distances = self._products.of(X).reshape(len(self._runs), -1, X.shape[0])
+        return self._move(self._nearest(distances, self._norms[at]), at, X)
 
     def _nearest(self, distances: npt.NDArray[Any], norms: npt.NDArray[Any]) -> list[_Nearest]:
         """Nearest centres, from squared distances less the rows' norms: runs x clusters x rows, which are changed."""
@@ -192,12 +181,12 @@ class _Assigner:
         bounds = (np.sqrt(np.maximum(each, 0.0)) / self._unit for each in (near, far))
         return [_Nearest(*each) for each in zip(labels, *bounds, strict=True)]
 
-    def _move(self, found: list[tuple[int, _Nearest]], at: Any, X: Any) -> list[_Moves]:
-        """Set labels in some runs; what the rows that change theirs do to the clusters."""
-        labels = np.array([nearest.labels for _, nearest in found])
-        before = None if self._first else np.array([self._runs[number].labels[at] for number, _ in found])
-        for number, nearest in found:
-            self._runs[number].decide(at, nearest)
+    def _move(self, found: list[_Nearest], at: slice | IndexArray, X: Any) -> list[_Moves]:
+        """Set labels; what the rows that change theirs do to the clusters."""
+        labels = np.array([nearest.labels for nearest in found])
+        before = None if self._first else np.array([run.labels[at] for run in self._runs])
+        for run, nearest in zip(self._runs, found, strict=True):
+            run.decide(at, nearest)
         changed = np.ones(labels.shape, dtype=np.bool_) if before is None else labels != before
         counts = np.count_nonzero(changed, axis=1)
         if not counts.any():
@@ -205,7 +194,7 @@ class _Assigner:
         sums, sizes = _changes(X, labels, before, changed, len(self._runs[0].centres))
         return [
             _Moves(number, int(count), *parts)
-            for (number, _), count, *parts in zip(found, counts, sums, sizes, strict=True)
+            for number, (count, *parts) in enumerate(zip(counts, sums, sizes, strict=True))
             if count
         ]
 

@@ -92,7 +92,7 @@ def fit_kmeans(
     """
     variance = source.stats().variance
     rows, shift = source.centred()
-    total = float(rows.stats().n_rows * (variance + rows.stats().mean ** 2).sum())
+    total = rows.stats().square_norm
     draws = draw(random_state, n_init, n_clusters)
     at_once = _runs_at_once(rows, n_init)
     best: Run | None = None

@@ -32,6 +32,7 @@ from anchor_align.blocks import (
     map_rows,
     project_columns,
     read_rows,
+    run_rows,
     scaled_rows,
     weighted_rows,
     weighted_sums,
@@ -95,13 +96,14 @@ def alternate(X: RowSource, start: FloatArray, settings: Settings, *, warm: bool
     """
     kind = OrthogonalAnchors if settings.is_orthogonal(start) else FreeAnchors
     model = kind(X, len(start), settings.beta)
+    square_norm = X.stats().square_norm
     A = start
     sums = model.next_graph(A) if warm and isinstance(model, OrthogonalAnchors) else model.first_graph(A)
     history: list[float] = []
     for _ in range(settings.max_iter):
         before, A = A, model.next_anchors(sums, A)
         sums = model.next_graph(A)
-        value = model.square_norm - 2.0 * sums.cross + model.square_size(sums, A)
+        value = square_norm - 2.0 * sums.cross + model.square_size(sums, A)
         if history and value > history[-1]:  # by rounding: anchors that can hardly be told apart
             A = before
             break
@@ -118,8 +120,11 @@ def best_graph(X: RowSource, A: FloatArray, settings: Settings) -> npt.NDArray[A
         return simplex_least_squares(rows, A + shift, settings.beta)
     Z = np.empty((X.shape[0], len(A)), dtype=X.dtype)
     products = Products(X, A / (1.0 + settings.beta))
-    for rows in map_rows(lambda rows: rows, len(Z), width=X.shape[1] + 2 * len(A)):
+
+    def project(rows: slice) -> None:
         Z[rows] = project_columns(products.of(X.block(rows)).astype(np.float64)).T
+
+    run_rows(project, len(Z), width=X.shape[1] + 2 * len(A))
     return Z
 
 
@@ -130,8 +135,6 @@ class OrthogonalAnchors:
         self._X = X
         self._beta = beta
         self._width = X.shape[1] + 3 * n_anchors
-        stats = X.stats()
-        self.square_norm = float(stats.n_rows * (stats.variance + stats.mean**2).sum())
 
     def first_graph(self, A: FloatArray) -> Sums:
         """Sums of the graph that k-means anchors give."""
@@ -175,8 +178,6 @@ class FreeAnchors:
         self._beta = beta
         self._width = X.shape[1] + 4 * n_anchors
         self._Z = empty((X.shape[0], n_anchors), X.dtype)
-        stats = X.stats()
-        self.square_norm = float(stats.n_rows * (stats.variance + stats.mean**2).sum())
 
     def first_graph(self, A: FloatArray) -> Sums:
         """Keep the graph that k-means anchors give."""
