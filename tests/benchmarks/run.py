@@ -30,6 +30,7 @@ import bench_sfmc
 import bench_simplex
 import bench_study
 import numpy as np
+import profile_fmvacc
 import scipy
 from instances import data_available
 from threadpoolctl import threadpool_limits
@@ -64,7 +65,7 @@ def main() -> int:
     if quick and not arguments.quick:
         print("The real data are not on this machine: running as with --quick.", file=sys.stderr)
     if arguments.profile:
-        text = bench_fmvacc.profile(quick)
+        text = profile_fmvacc.profile(quick)
         print(text)
         if not quick:
             PROFILE.write_text(text)
