@@ -109,7 +109,7 @@ class GramMatrices:
         width = max(graphs.width, total // 4)
         done = 0
         # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
-        for part in map_rows(lambda rows: _products(graphs.blocks(rows)), n, width=width):
+        for part in map_rows(lambda rows: block_products(graphs.blocks(rows)), n, width=width):
             with np.errstate(over="ignore", invalid="ignore"):
                 matrix += part
             done = min(done + block_rows(width), n)
@@ -207,7 +207,7 @@ def _check_gram_matrix(matrix: object, sizes: tuple[int, ...]) -> FloatArray:
     return values
 
 
-def _products(blocks: list[Graph]) -> FloatArray:
+def block_products(blocks: list[Graph]) -> FloatArray:
     """Products of all graphs' rows with each other, in double precision: float32 would lose digits in long sums."""
     with np.errstate(over="ignore", invalid="ignore"):
         if not any(map(is_sparse, blocks)):

@@ -102,6 +102,11 @@ class ScaledRows:
         kind = self.array.dtype
         return np.dtype(np.float32 if kind.kind == "f" and kind.itemsize == 4 and not self.double else np.float64)
 
+    @property
+    def width(self) -> int:
+        """Numbers in a row; of a sparse one, with their positions."""
+        return 1 + 2 * self.array.nnz // self.shape[0] if is_sparse(self.array) else self.shape[1]
+
     @cached_property
     def offset(self) -> FloatArray:
         """What blocks are yet to be shifted by."""

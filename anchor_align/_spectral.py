@@ -16,8 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from ._fusion import FusedRows
-from ._grams import SMALLEST_NORM
+from ._grams import SMALLEST_NORM, block_products
 from ._mapped import write_rows
 from ._mapping import COPIES, block_rows, empty, map_rows, run_rows
 from ._rows import ScaledRows
@@ -57,6 +56,10 @@ class GraphRows(Protocol):
     def dtype(self) -> np.dtype[Any]:
         """float32 or float64."""
 
+    @property
+    def width(self) -> int:
+        """Numbers at work for every row while it is made."""
+
     def block(self, rows: slice, /) -> Any:
         """Some rows, dense or CSR; called from several threads, and not written to."""
 
@@ -92,7 +95,7 @@ class SpectralEmbedding:
         def embed(part: slice) -> None:
             write_rows(embedding, part, scaled(np.asarray(rows.block(part) @ self.projection)))
 
-        run_rows(embed, n, width=_width(rows) + k)
+        run_rows(embed, n, width=rows.width + k)
         return embedding
 
 
@@ -152,17 +155,6 @@ def _as_rows(graph: GraphRows | Graph) -> GraphRows:
     return ScaledRows(array) if isinstance(array, np.ndarray) else graph
 
 
-def _width(rows: GraphRows) -> int:
-    """Numbers in a row, or at work to make it; where rows are sparse, what samples of them say, positions included."""
-    n, m = rows.shape
-    if isinstance(rows, FusedRows):
-        return rows.width
-    if not is_sparse(rows.block(slice(0, min(1, n)))):
-        return m
-    samples = (rows.block(slice(start, min(start + 64, n))) for start in (0, n // 2, max(n - 64, 0)))
-    return int(1 + max(2 * sample.nnz // max(sample.shape[0], 1) for sample in samples))
-
-
 def _map_tall(function: Callable[[slice], T], rows: GraphRows, height: int, width: int) -> Iterator[T]:
     """:func:`map_rows` with blocks of at least ``height`` rows, for functions that return m x m matrices."""
     n, m = rows.shape
@@ -178,17 +170,16 @@ def _map_tall(function: Callable[[slice], T], rows: GraphRows, height: int, widt
 def _gram(rows: GraphRows) -> FloatArray:
     """Z' Z from blocks that hold no fewer numbers than it does: adding up then takes little of the time."""
     m = rows.shape[1]
-    width = _width(rows)
 
     def product(part: slice) -> FloatArray:
-        block = rows.block(part).astype(np.float64, copy=False)
-        of_block = block.T @ block
-        return np.asarray(of_block.toarray() if is_sparse(of_block) else of_block)
+        return block_products([rows.block(part)])
 
     gram = np.zeros((m, m))
     # Overflow shows in the result.
     with np.errstate(over="ignore", invalid="ignore"):
-        for part in _map_tall(product, rows, m * m // width, width):
+        for part in _map_tall(
+            lambda rows_of: block_products([rows.block(rows_of)]), rows, m * m // rows.width, rows.width
+        ):
             gram += part
     return gram
 

@@ -30,6 +30,11 @@ class MadeRows:
         self.dtype = Z.dtype
         self.rows_made = 0
 
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return int(self.shape[1])
+
     def block(self, rows: slice, /) -> Any:
         """Some rows."""
         block = self.Z[rows].copy()
