@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .errors import (
         AdapterError,
         AnchorAlignError,
+        ClusterError,
         FileError,
         InputError,
         InputTypeError,
@@ -56,6 +57,7 @@ _HOMES = {
     "load_plugins": "plugins",
     "AdapterError": "errors",
     "AnchorAlignError": "errors",
+    "ClusterError": "errors",
     "FileError": "errors",
     "InputError": "errors",
     "InputTypeError": "errors",
@@ -72,6 +74,7 @@ __all__ = [
     "AnchorAlignError",
     "AnchorAligner",
     "AnchorGraphs",
+    "ClusterError",
     "FileError",
     "FunctionAdapter",
     "GramMatrices",

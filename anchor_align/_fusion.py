@@ -6,19 +6,23 @@ import numbers
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from ._grams import GramMatrices
-from ._graph_rows import GraphSet, StoredGraphs, store
+from ._graph_rows import GraphSet, LocalGraphSet, MadeGraphs, StoredGraphs, graph_set, store
 from ._mapped import read_rows
 from ._mapping import map_rows
-from ._types import FloatArray, Graph, GraphLike, IndexArray, is_sparse
+from ._parts import Here, Parts
+from ._types import FloatArray, Graph, GraphLike, IndexArray, is_dask, is_sparse
 from ._validation import check_choice, check_finite, check_graphs
 from .errors import InputError, InputTypeError
+
+if TYPE_CHECKING:
+    from ._dask.graphs import ChunkedFused
 
 
 def fuse(
@@ -32,7 +36,7 @@ def fuse(
 
     Parameters
     ----------
-    Z_list : list of array-like or sparse of shape (n_samples, n_anchors)
+    Z_list : list of array-like, sparse or Dask array of shape (n_samples, n_anchors)
         One graph per view.
     P_list : list, optional
         Permutation matrices from :func:`align`, or index arrays as in ``AnchorAligner.permutations_``. Without it the
@@ -47,8 +51,9 @@ def fuse(
 
     Returns
     -------
-    ndarray or csr_array
-        Sparse if every graph is sparse. float32 if every graph is, else float64.
+    ndarray, csr_array or Dask array
+        Sparse if every graph is sparse. float32 if every graph is, else float64. Of Dask arrays a Dask array, made when
+        it is needed; NaN and overflow are then not looked for.
 
     Raises
     ------
@@ -74,7 +79,9 @@ def fuse(
         shares = shares * len(graphs)
     recipe = Recipe(tuple(permutations), tuple(shares), how)
     with np.errstate(over="ignore", invalid="ignore"):
-        fused = FusedRows(StoredGraphs(graphs), recipe).stored()
+        fused = fused_rows(graph_set(graphs), recipe).stored()
+    if is_dask(fused):
+        return fused
     if not is_finite(fused):
         check_finite(graphs)
         raise InputError("The fused graph overflows; divide the graphs by a constant.")
@@ -93,6 +100,10 @@ class Recipe:
         """Fuse the graphs of a few samples."""
         kind = _fuse_sparse if all(is_sparse(Z) for Z in graphs) else _fuse_dense
         return kind(graphs, self, dtype)
+
+    def n_columns(self, sizes: Sequence[int]) -> int:
+        """Columns of the fused graph of views with so many anchors."""
+        return sum(sizes) if self.how == "concat" else sizes[0]
 
     def gram(self, grams: GramMatrices) -> FloatArray:
         """Gram matrix of the fused graph, from those of the graphs."""
@@ -113,14 +124,13 @@ class Recipe:
 class FusedRows:
     """Rows of the fused graph, made from those of the graphs."""
 
-    graphs: GraphSet
+    graphs: LocalGraphSet
     recipe: Recipe
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of samples and of columns."""
-        sizes = self.graphs.sizes
-        return self.graphs.n_samples, sum(sizes) if self.recipe.how == "concat" else sizes[0]
+        return self.graphs.n_samples, self.recipe.n_columns(self.graphs.sizes)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -137,9 +147,23 @@ class FusedRows:
         with np.errstate(over="ignore", invalid="ignore"):
             return self.recipe.of(self.graphs.blocks(rows), self.dtype)
 
+    def parts(self) -> Parts:
+        """All rows, in one part."""
+        return Here(self)
+
     def stored(self) -> Any:
         """All rows, kept where large results are."""
         return store(lambda rows: [self.block(rows)], self.shape[0], width=self.width)[0]
+
+
+def fused_rows(graphs: GraphSet, recipe: Recipe) -> FusedRows | ChunkedFused:
+    """The fused graph, here or on a cluster."""
+    if isinstance(graphs, (StoredGraphs, MadeGraphs)):
+        return FusedRows(graphs, recipe)
+    from ._dask.graphs import ChunkedFused, ChunkedGraphs
+
+    assert isinstance(graphs, ChunkedGraphs)
+    return ChunkedFused(graphs, recipe)
 
 
 def is_finite(graph: Graph) -> bool:
@@ -153,7 +177,8 @@ def is_finite(graph: Graph) -> bool:
 
 def permute_columns(Z: Graph, permutation: IndexArray) -> Graph:
     """Columns of a checked graph in the order of ``permutation``."""
-    return Z[:, permutation]
+    # Dask's own indexing knows nothing of sparse chunks.
+    return Z.map_blocks(permute_columns, permutation, dtype=Z.dtype, meta=Z._meta) if is_dask(Z) else Z[:, permutation]
 
 
 def permutation_matrix(permutation: IndexArray) -> FloatArray:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._graph_rows import GraphSet, StoredGraphs
+from ._graph_rows import GraphSet, LocalGraphSet, graph_set
 from ._mapping import block_rows, map_rows
+from ._parts import Here
 from ._types import FloatArray, Graph, GraphLike, is_sparse
 from ._validation import check_finite, check_graphs
 from .checks import check_whole_number
@@ -84,8 +85,9 @@ class GramMatrices:
 
         Parameters
         ----------
-        graphs : list of array-like or sparse of shape (n_samples, n_anchors)
-            One graph per view. The numbers of anchors may differ here.
+        graphs : list of array-like, sparse or Dask array of shape (n_samples, n_anchors)
+            One graph per view. The numbers of anchors may differ here. Products of the chunks of Dask arrays are
+            computed and added up where they are.
         callback : callable, optional
             Called as ``callback(rows_done, n_samples)`` after each block.
 
@@ -95,35 +97,31 @@ class GramMatrices:
             If the graphs are not 2-D, real and finite with the same samples.
         """
         checked = check_graphs(graphs, same_anchors=False)
-        grams = cls.of_set(StoredGraphs(checked), callback)
-        for view in np.flatnonzero(grams.norms == 0).tolist():
-            if checked[view].max() != 0 or checked[view].min() != 0:
-                raise _too_small(view)
-        return grams
+        return cls.of_set(graph_set(checked), callback)
 
     @classmethod
     def of_set(cls, graphs: GraphSet, callback: Callable[[int, int], object] | None = None) -> GramMatrices:
         """Gram matrices of checked graphs, stored or not."""
-        n, total = graphs.n_samples, sum(graphs.sizes)
-        matrix = np.zeros((total, total))
-        width = max(graphs.width, total // 4)
-        done = 0
-        # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
-        for part in map_rows(lambda rows: block_products(graphs.blocks(rows)), n, width=width):
-            with np.errstate(over="ignore", invalid="ignore"):
-                matrix += part
-            done = min(done + block_rows(width), n)
+        parts = graphs.parts()
+        if isinstance(parts, Here):
+            matrix = parts.total(_sum_products, callback)
+        else:
+            matrix = parts.total(_sum_products)
             if callback is not None:
-                callback(done, n)
+                callback(graphs.n_samples, graphs.n_samples)
+        # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
         if not np.isfinite(matrix).all():
-            if isinstance(graphs, StoredGraphs):
-                check_finite(graphs.graphs)
+            check_finite(getattr(graphs, "graphs", ()))
             edges = np.cumsum(graphs.sizes)
             view = int(np.searchsorted(edges, np.argmin(np.isfinite(matrix.diagonal())), side="right"))
             raise InputError(
                 f"View {view}'s values are too large: their products overflow. Divide the graphs by a constant."
             )
-        return cls(matrix, graphs.sizes, n)
+        grams = cls(matrix, graphs.sizes, graphs.n_samples)
+        for view in np.flatnonzero(grams.norms == 0).tolist():
+            if parts.total(_count_entries, view):
+                raise _too_small(view)
+        return grams
 
     @classmethod
     def from_blocks(cls, blocks: Iterable[Sequence[GraphLike]]) -> GramMatrices:
@@ -176,6 +174,31 @@ class GramMatrices:
     def _columns(self, view: int) -> slice:
         start = sum(self.sizes[:view])
         return slice(start, start + self.sizes[view])
+
+
+def _sum_products(graphs: LocalGraphSet, callback: Callable[[int, int], object] | None = None) -> FloatArray:
+    """Products of all graphs with each other, over all rows."""
+    n, total = graphs.n_samples, sum(graphs.sizes)
+    matrix = np.zeros((total, total))
+    width = max(graphs.width, total // 4)
+    done = 0
+    for part in map_rows(lambda rows: block_products(graphs.blocks(rows)), n, width=width):
+        with np.errstate(over="ignore", invalid="ignore"):
+            matrix += part
+        done = min(done + block_rows(width), n)
+        if callback is not None:
+            callback(done, n)
+    return matrix
+
+
+def _count_entries(graphs: LocalGraphSet, view: int) -> int:
+    """Entries of one graph that are not zero."""
+
+    def count(rows: slice) -> int:
+        Z = graphs.blocks(rows)[view]
+        return int(np.count_nonzero(Z.data if is_sparse(Z) else Z))
+
+    return sum(map_rows(count, graphs.n_samples, width=graphs.width))
 
 
 def _too_small(view: int) -> InputError:

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 
 from ._mapped import read_rows, write_rows
 from ._mapping import empty, growing, map_rows
-from ._types import Graph, is_sparse
+from ._parts import Here, Parts
+from ._types import Graph, is_dask, is_sparse
 
 
 class GraphSet(Protocol):
@@ -28,6 +29,13 @@ class GraphSet(Protocol):
     @property
     def dtype(self) -> np.dtype[Any]:
         """float32 if all graphs are, else float64."""
+
+    def parts(self) -> Parts:
+        """The same graphs in parts, each a LocalGraphSet."""
+
+
+class LocalGraphSet(GraphSet, Protocol):
+    """Graphs whose rows can be had here, a block at a time."""
 
     @property
     def width(self) -> int:
@@ -67,6 +75,10 @@ class StoredGraphs:
         """The same few rows of every graph; they must not be written to."""
         return [read_rows(Z, rows) for Z in self.graphs]
 
+    def parts(self) -> Parts:
+        """All rows, in one part."""
+        return Here(self)
+
 
 @dataclass(frozen=True, eq=False)
 class MadeGraphs:
@@ -81,6 +93,19 @@ class MadeGraphs:
     def blocks(self, rows: slice) -> list[Graph]:
         """The same few rows of every graph."""
         return self.make(rows)
+
+    def parts(self) -> Parts:
+        """All rows, in one part."""
+        return Here(self)
+
+
+def graph_set(graphs: Sequence[Graph]) -> GraphSet:
+    """Checked graphs that are there: here, or on a cluster."""
+    if not is_dask(graphs[0]):
+        return StoredGraphs(graphs)
+    from ._dask.graphs import ChunkedGraphs
+
+    return ChunkedGraphs.of_arrays(graphs)
 
 
 def common_dtype(graphs: Sequence[Graph]) -> np.dtype[Any]:

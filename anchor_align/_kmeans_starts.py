@@ -46,21 +46,33 @@ def find_starts(source: RowSource, draws: FloatArray, n_clusters: int) -> tuple[
 
 
 class Nearness:
-    """Squared distances of all rows to the nearest centre so far, in every run."""
+    """Squared distances of all rows to the nearest centre so far, in every run.
 
-    def __init__(self, source: RowSource, n_runs: int, n_trials: int) -> None:
+    ``closest`` holds them, runs x rows, and ``norms`` the squared norms of the rows. Handed over to a new object they
+    let it go on where another has ended.
+    """
+
+    def __init__(
+        self,
+        source: RowSource,
+        n_runs: int,
+        n_trials: int,
+        norms: npt.NDArray[Any] | None = None,
+        closest: npt.NDArray[Any] | None = None,
+    ) -> None:
         n, d = source.shape
         self._source = source
         self._width = d + n_runs * (n_trials + 2)
-        self.norms = np.empty(n, dtype=source.dtype)
-        self._closest = np.full((n_runs, n), np.inf, dtype=source.dtype)
+        self.norms = np.empty(n, dtype=source.dtype) if norms is None else norms
+        self.closest = np.full((n_runs, n), np.inf, dtype=source.dtype) if closest is None else closest
         # Distances with each candidate: where there is room for them, the best need not be computed again.
-        fits = self._closest.nbytes * n_trials <= work_memory() // 8
+        fits = self.closest.nbytes * n_trials <= work_memory() // 8
         self._tried = np.empty((n_runs, n_trials, n), dtype=source.dtype) if fits else None
         # By block: first rows, and sums of the distances.
         self._edges = np.append(np.arange(0, n, block_rows(self._width)), n)
         self._sums = np.empty((len(self._edges) - 1, n_runs))
-        run_rows(self._set_norms, n, width=2 * d)
+        if norms is None:
+            run_rows(self._set_norms, n, width=2 * d)
 
     def _set_norms(self, rows: slice) -> None:
         block = self._source.block(rows)
@@ -75,11 +87,11 @@ class Nearness:
 
     def add(self, centres: FloatArray, tried: IndexArray | None = None) -> None:
         """Add a centre to each run; ``tried`` says which of the candidates it was."""
-        runs = np.arange(len(self._closest))
+        runs = np.arange(len(self.closest))
         products = self._distances(centres)
 
         def update(rows: slice) -> FloatArray:
-            closest = self._closest[:, rows]
+            closest = self.closest[:, rows]
             if self._tried is None or tried is None:
                 np.minimum(closest, self._of(products, rows), out=closest)
             else:
@@ -96,7 +108,7 @@ class Nearness:
             at = np.minimum(np.searchsorted(totals, wanted), len(totals) - 1)
             for trial, block in enumerate(at):
                 first, last = self._edges[block], self._edges[block + 1]
-                inside = np.cumsum(self._closest[run, first:last], dtype=np.float64)
+                inside = np.cumsum(self.closest[run, first:last], dtype=np.float64)
                 rest = wanted[trial] - (totals[block - 1] if block else 0.0)
                 found[run, trial] = first + min(int(np.searchsorted(inside, rest)), len(inside) - 1)
         return found
@@ -108,7 +120,7 @@ class Nearness:
 
         def potential(rows: slice) -> FloatArray:
             distances = self._of(products, rows).reshape(n_runs, n_trials, -1)
-            np.minimum(distances, self._closest[:, None, rows], out=distances)
+            np.minimum(distances, self.closest[:, None, rows], out=distances)
             if self._tried is not None:
                 self._tried[:, :, rows] = distances
             return np.asarray(distances.sum(axis=2, dtype=np.float64))

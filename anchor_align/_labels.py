@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from ._parts import joined, parts_of
 from ._types import IndexArray
 from .errors import InputError, InputTypeError
 
@@ -54,15 +55,27 @@ def number_by_appearance(labels: npt.NDArray[Any]) -> tuple[IndexArray, int]:
     >>> number_by_appearance(np.array([7, 7, -1, 7, 3]))
     (array([0, 0, 1, 0, 2]), 3)
     """
-    numbers: dict[int, int] = {}
-    renumbered = np.empty(len(labels), dtype=np.intp)
-    # Piece by piece: nothing but the result is as long as the labels.
+    parts = parts_of(labels).keep()
+    numbers = {label: number for number, label in enumerate(dict.fromkeys(parts.total(_by_appearance)))}
+    return joined(parts.map(_renumbered, numbers).keep(), np.empty(0, dtype=np.intp)), len(numbers)
+
+
+def _by_appearance(labels: npt.NDArray[Any]) -> list[int]:
+    """Different labels in the order in which they first appear."""
+    order: dict[int, None] = {}
+    # Piece by piece: nothing here is as long as the labels.
     for start in range(0, len(labels), PIECE):
-        found, at, codes = np.unique(labels[start : start + PIECE], return_index=True, return_inverse=True)
-        for label in found[np.argsort(at)].tolist():
-            numbers.setdefault(label, len(numbers))
+        found, at = np.unique(labels[start : start + PIECE], return_index=True)
+        order.update(dict.fromkeys(found[np.argsort(at)].tolist()))
+    return list(order)
+
+
+def _renumbered(labels: npt.NDArray[Any], numbers: dict[int, int]) -> IndexArray:
+    renumbered = np.empty(len(labels), dtype=np.intp)
+    for start in range(0, len(labels), PIECE):
+        found, codes = np.unique(labels[start : start + PIECE], return_inverse=True)
         renumbered[start : start + PIECE] = np.array([numbers[label] for label in found.tolist()])[codes]
-    return renumbered, len(numbers)
+    return renumbered
 
 
 def first_places(codes: npt.NDArray[Any], n_groups: int) -> IndexArray:

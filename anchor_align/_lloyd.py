@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,9 +58,16 @@ class Run:
         upper, lower = np.empty(bounds, np.float32), np.empty(bounds, np.float32)
         return cls(centres, labels, upper, lower, np.zeros((k, d)), np.zeros(k), np.zeros(k), unit)
 
-    def inertia(self, source: RowSource, total: float) -> float:
-        """Sum of the squared distances of all rows to their centres; ``total`` is that of their squared norms."""
-        sums = weighted_rows(source, self.sums, self.counts)
+    @property
+    def n_empty(self) -> int:
+        """Clusters without a row."""
+        return int(np.count_nonzero(self.counts == 0))
+
+    def inertia(self, sums: FloatArray, total: float) -> float:
+        """Sum of the squared distances of all rows to their centres.
+
+        ``sums`` are those of the rows as they are meant, ``total`` is the sum of their squared norms.
+        """
         return total + float(self.counts @ square_norms(self.centres)) - 2.0 * float(np.vdot(sums, self.centres))
 
     def undecided(self, rows: slice) -> npt.NDArray[np.bool_]:
@@ -106,18 +114,21 @@ def run_lloyd(source: RowSource, starts: FloatArray, norms: npt.NDArray[Any], to
     runs = [Run.start(centres, n, unit, bounded) for centres in starts]
     at_work = runs
     while at_work:
-        first = at_work[0].n_iter == 0
-        moved = np.zeros(len(at_work), dtype=np.intp)
-        for parts in _Assigner(source, at_work, norms, first).by_block():
-            for part in parts:
-                moved[part.run] += part.n_rows
-                at_work[part.run].sums += part.sums
-                at_work[part.run].counts += part.counts
+        moved = _Assigner(source, at_work, norms, first=at_work[0].n_iter == 0).assign()
         for run, count in zip(at_work, moved, strict=True):
             run.ended = run.ending or count == 0
             if not run.ended:
-                _update(source, run, tol, max_iter)
+                sums = weighted_rows(source, run.sums, run.counts)
+                move_centres(run, sums, farthest_rows(source, run, run.n_empty), tol, max_iter)
         at_work = [run for run in at_work if not run.ended]
+    return runs
+
+
+def assign_rows(source: RowSource, starts: FloatArray) -> list[Run]:
+    """Give all rows to their nearest centres, in every run."""
+    n = source.shape[0]
+    runs = [Run.start(centres, n, 1.0, bounded=False) for centres in starts]
+    _Assigner(source, runs, np.broadcast_to(source.dtype.type(0), n), first=True).assign()
     return runs
 
 
@@ -138,10 +149,16 @@ class _Assigner:
         self._unit = runs[0].unit
         self._bounded = len(runs[0].upper) > 0
 
-    def by_block(self) -> Iterator[list[_Moves]]:
-        """What changes, block by block."""
+    def assign(self) -> IndexArray:
+        """Change labels, sums and sizes; how many rows changed their cluster, in each run."""
         n, d = self._source.shape
-        return map_rows(self._assign, n, width=d + len(self._runs) * len(self._runs[0].centres))
+        moved = np.zeros(len(self._runs), dtype=np.intp)
+        for parts in map_rows(self._assign, n, width=d + len(self._runs) * len(self._runs[0].centres)):
+            for part in parts:
+                moved[part.run] += part.n_rows
+                self._runs[part.run].sums += part.sums
+                self._runs[part.run].counts += part.counts
+        return moved
 
     def _assign(self, rows: slice) -> list[_Moves]:
         if self._first or not self._bounded:
@@ -223,12 +240,48 @@ def _changes(
     return np.asarray(sums, dtype=np.float64).reshape(n_runs, k, -1), counts.astype(np.float64).reshape(n_runs, k)
 
 
-def _update(source: RowSource, run: Run, tol: float, max_iter: int) -> None:
-    """Move the centres of a run to the means of their rows; says if the next assignment is the last."""
-    sums, counts = run.sums, run.counts
-    if not counts.all():
-        sums, counts = _with_empty_clusters_moved(source, run)
-    centres = weighted_rows(source, sums, counts) / np.maximum(counts, 1.0)[:, None]
+@dataclass(frozen=True, eq=False)
+class FarRow:
+    """A row, as it is meant, its cluster, and its squared distance from the centre."""
+
+    distance: float
+    cluster: int
+    row: FloatArray
+
+
+def farthest_rows(source: RowSource, run: Run, count: int) -> list[FarRow]:
+    """The rows that are farthest from their centres, the farthest first."""
+    if count == 0:
+        return []
+
+    def farthest(rows: slice) -> list[FarRow]:
+        block, labels = true_rows(source, rows), run.labels[rows]
+        distances = square_norms(block - run.centres[labels])
+        top = np.argsort(-distances, kind="stable")[:count]
+        return [FarRow(float(distances[at]), int(labels[at]), block[at]) for at in top]
+
+    n, d = source.shape
+    return first_farthest(itertools.chain.from_iterable(map_rows(farthest, n, width=2 * d)), count)
+
+
+def first_farthest(rows: Iterable[FarRow], count: int) -> list[FarRow]:
+    """The farthest of some rows; of equals those that come first."""
+    return sorted(rows, key=lambda row: -row.distance)[:count]
+
+
+def move_centres(run: Run, sums: FloatArray, far: list[FarRow], tol: float, max_iter: int) -> None:
+    """Move the centres of a run to the means of their rows; says if the next assignment is the last.
+
+    ``sums`` are those of the rows as they are meant. Each empty cluster gets one of the rows in ``far``.
+    """
+    counts = run.counts
+    if far and far[0].distance > 0:
+        sums, counts = sums.copy(), counts.copy()
+        for cluster, each in zip(np.flatnonzero(run.counts == 0), far, strict=False):
+            sums[each.cluster] -= each.row
+            counts[each.cluster] -= 1.0
+            sums[cluster], counts[cluster] = each.row, 1.0
+    centres = sums / np.maximum(counts, 1.0)[:, None]
     # Clusters that cannot have a row, since there are not enough distinct ones, lie with the largest.
     centres[counts == 0] = centres[counts.argmax()]
     squares = square_norms(centres - run.centres)
@@ -239,29 +292,3 @@ def _update(source: RowSource, run: Run, tol: float, max_iter: int) -> None:
     run.drift_most += float(steps.max())
     run.n_iter += 1
     run.ending = shift <= tol or run.n_iter == max_iter
-
-
-def _with_empty_clusters_moved(source: RowSource, run: Run) -> tuple[FloatArray, FloatArray]:
-    """Sums and sizes with each empty cluster at one of the rows that are farthest from their centres."""
-    n, d = source.shape
-    empty = np.flatnonzero(run.counts == 0)
-
-    def farthest(rows: slice) -> tuple[FloatArray, IndexArray]:
-        apart = true_rows(source, rows) - run.centres[run.labels[rows]]
-        distances = np.einsum("ij,ij->i", apart, apart)
-        top = np.argsort(-distances, kind="stable")[: len(empty)]
-        return distances[top], top + rows.start
-
-    parts = list(map_rows(farthest, n, width=2 * d))
-    distances = np.concatenate([part[0] for part in parts])
-    rows = np.concatenate([part[1] for part in parts])[np.argsort(-distances, kind="stable")[: len(empty)]]
-    sums, counts = run.sums.copy(), run.counts.copy()
-    if not distances.any():
-        return sums, counts
-    at_hand = source.block(rows)
-    for cluster, row, x in zip(empty, rows, at_hand.toarray() if is_sparse(at_hand) else at_hand, strict=False):
-        old = run.labels[row]
-        sums[old] -= x
-        counts[old] -= 1.0
-        sums[cluster], counts[cluster] = x, 1.0
-    return sums, counts

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._graph_rows import MadeGraphs, common_dtype
 from ._mapped import read_rows
+from ._rows import view_rows
 from ._types import Graph, is_sparse
 from ._validation import check_finite, check_graphs
 from ._views import as_floats, read_only
 from .errors import AdapterError, InputError
+
+if TYPE_CHECKING:
+    from ._dask.graphs import ChunkedGraphs
 
 
 def check_made(name: str, made: Any, n_samples: int, n_views: int, first: int = 0) -> list[Graph]:
@@ -41,25 +45,54 @@ def blamed(name: str, what: str) -> Iterator[None]:
 def graphs_by_block(adapter: Any, views: Sequence[Any], learned: Any) -> MadeGraphs:
     """Graphs whose rows the adapter makes when they are needed; all blocks must be like the first rows."""
     n = int(views[0].shape[0])
+    maker = _Maker(adapter, learned)
+    first = maker.first(rows_of(views, slice(0, min(n, 2))))
 
     def make(rows: slice) -> list[Graph]:
-        made = adapter.new_graphs(rows_of(views, rows), learned)
-        return check_made(adapter.name, made, rows.stop - rows.start, len(views), rows.start)
+        return maker(rows_of(views, rows), rows.start)
 
-    first = make(slice(0, min(n, 2)))
+    sizes = tuple(int(Z.shape[1]) for Z in first)
+    return MadeGraphs(make, n, sizes, common_dtype(first), features_of(views) + 3 * sum(sizes))
 
-    def make_alike(rows: slice) -> list[Graph]:
-        graphs = make(rows)
-        for got, expected in zip(graphs, first, strict=True):
-            if _kind(got) != _kind(expected):
+
+def graphs_by_chunk(adapter: Any, views: Sequence[Any], learned: Any) -> ChunkedGraphs:
+    """The same of Dask arrays: the adapter is called on the workers, once for every chunk."""
+    from ._dask.graphs import made_graphs
+
+    n = int(views[0].shape[0])
+    maker = _Maker(adapter, learned)
+    first = maker.first([view_rows(X).block(slice(0, min(n, 2))) for X in views])
+    return made_graphs(views, maker, first)
+
+
+class _Maker:
+    """Calls an adapter for some samples, and checks what it returns."""
+
+    def __init__(self, adapter: Any, learned: Any) -> None:
+        self._adapter = adapter
+        self._learned = learned
+        self._kinds: list[str] = []
+
+    def first(self, views: Sequence[Any]) -> list[Graph]:
+        """Graphs of a few samples, which all others must be like."""
+        graphs = self._make(views, 0)
+        self._kinds = [_kind(Z) for Z in graphs]
+        return graphs
+
+    def __call__(self, views: Sequence[Any], first: int) -> list[Graph]:
+        """Graphs of the samples from number ``first`` on."""
+        graphs = self._make(views, first)
+        for got, expected in zip(map(_kind, graphs), self._kinds, strict=True):
+            if got != expected:
                 raise AdapterError(
-                    f"Adapter {adapter.name!r} returned graphs on {_kind(got)} for samples from {rows.start} on; "
-                    f"for the first ones they were on {_kind(expected)}."
+                    f"Adapter {self._adapter.name!r} returned graphs on {got} for samples from {first} on; "
+                    f"for the first ones they were on {expected}."
                 )
         return graphs
 
-    sizes = tuple(int(Z.shape[1]) for Z in first)
-    return MadeGraphs(make_alike, n, sizes, common_dtype(first), features_of(views) + 3 * sum(sizes))
+    def _make(self, views: Sequence[Any], first: int) -> list[Graph]:
+        made = self._adapter.new_graphs([read_only(X) for X in views], self._learned)
+        return check_made(self._adapter.name, made, int(views[0].shape[0]), len(views), first)
 
 
 def _kind(Z: Graph) -> str:

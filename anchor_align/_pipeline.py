@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ._align import AnchorAligner
-from ._fusion import FusedRows, Recipe, check_weights
+from ._fusion import FusedRows, Recipe, check_weights, fused_rows, permute_columns
 from ._grams import GramMatrices
 from ._graph_rows import GraphSet, StoredGraphs
 from ._labels import number_by_appearance
-from ._made_graphs import blamed, check_made, graphs_by_block
+from ._made_graphs import blamed, check_made, graphs_by_block, graphs_by_chunk
 from ._spectral import SpectralEmbedding, kmeans_labels, spectral_embedding
-from ._types import FloatArray, Graph, IndexArray, is_sparse
+from ._types import FloatArray, Graph, IndexArray, is_dask, is_sparse
 from ._views import Views, read_only
 from .adapter import Adapter, AnchorGraphs
 from .checks import check_flag, check_whole_number
 from .errors import AdapterError, InputError
+
+if TYPE_CHECKING:
+    from ._dask.graphs import ChunkedFused
 
 FUSIONS = ("aligned", "unaligned", "concat")
 
@@ -36,7 +39,7 @@ class Graphs:
     @cached_property
     def grams(self) -> GramMatrices:
         """Gram matrices, from one pass over the samples."""
-        return GramMatrices.from_graphs(self.learned.graphs) if self.learned.graphs else GramMatrices.of_set(self.rows)
+        return GramMatrices.of_set(self.rows)
 
     @property
     def known_grams(self) -> GramMatrices | None:
@@ -52,8 +55,8 @@ class Fused:
     ----------
     graph : ndarray or csr_array or None
         Read-only; None if it is not kept.
-    rows : FusedRows
-        The same, a few rows at a time.
+    rows : FusedRows or ChunkedFused
+        The same, a few rows or a chunk at a time.
     fusion : str
     permutations : list of ndarray
         Order in which each view's anchors were taken.
@@ -66,7 +69,7 @@ class Fused:
     """
 
     graph: Graph | None
-    rows: FusedRows
+    rows: FusedRows | ChunkedFused
     fusion: str
     permutations: list[IndexArray]
     weights: FloatArray | None
@@ -76,9 +79,10 @@ class Fused:
 
 @dataclass(frozen=True, eq=False)
 class Clusters:
-    """Labels, and the embedding they were found in if the clustering was spectral."""
+    """Labels, how many there are, and the embedding they were found in if the clustering was spectral."""
 
     labels: IndexArray
+    n_found: int
     embedding: SpectralEmbedding | None = None
     vectors: npt.NDArray[Any] | None = None
 
@@ -96,7 +100,7 @@ def build_graphs(
 ) -> Graphs:
     """Anchor graphs of the views, checked; nobody can write to them. Not kept, their rows are made when needed."""
     handed = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
-    build = adapter.anchor_graphs if keep else adapter.learn_anchors
+    build = adapter.anchor_graphs if keep and not views.on_dask else adapter.learn_anchors
     made = build(handed, n_clusters=n_clusters, n_anchors=n_anchors, random_state=seed)
     if not isinstance(made, AnchorGraphs):
         raise AdapterError(
@@ -104,7 +108,11 @@ def build_graphs(
         )
     learned = _check_learned(adapter, made, len(handed))
     rows: GraphSet
-    if keep:
+    if views.on_dask:
+        chunked = graphs_by_chunk(adapter, handed, learned)
+        rows = chunked.keep() if keep else chunked
+        learned = replace(learned, graphs=rows.arrays() if keep else ())
+    elif keep:
         graphs = check_made(adapter.name, made.graphs, views.n_samples, len(handed))
         rows = StoredGraphs(graphs)
         learned = replace(learned, graphs=graphs)
@@ -162,7 +170,7 @@ def fuse_graphs(
         weights = _view_weights(adapter, graphs, permutations, n_clusters, seed)
     shares = check_weights(weights, len(sizes)) * (len(sizes) if fusion == "concat" else 1)
     recipe = Recipe(tuple(permutations), tuple(shares), _how(fusion))
-    rows = FusedRows(graphs.rows, recipe)
+    rows = fused_rows(graphs.rows, recipe)
     graph = read_only(rows.stored()) if keep else None
     grams = graphs.known_grams
     return Fused(graph, rows, fusion, permutations, weights, fitted, None if grams is None else recipe.gram(grams))
@@ -178,7 +186,7 @@ def _view_weights(
     if not adapter.weighs_views:
         return None
     ordered = [
-        Z if np.array_equal(p, np.arange(len(p))) else Z[:, p]
+        Z if np.array_equal(p, np.arange(len(p))) else permute_columns(Z, p)
         for Z, p in zip(graphs.learned.graphs, permutations, strict=True)
     ]
     weights = adapter.view_weights([read_only(Z) for Z in ordered], n_clusters=n_clusters, random_state=seed)
@@ -195,10 +203,10 @@ def cluster_graph(adapter: Adapter, fused: Fused, n_clusters: int, seed: int) ->
     """
     if adapter.clusters_spectrally:
         embedding, vectors = embed(fused, n_clusters)
-        return Clusters(number_by_appearance(kmeans_labels(vectors, n_clusters, seed))[0], embedding, vectors)
+        return Clusters(*number_by_appearance(kmeans_labels(vectors, n_clusters, seed)), embedding, vectors)
     made = adapter.cluster(read_only(fused.graph), n_clusters=n_clusters, random_state=seed)
     try:
-        found = np.asarray(made)
+        found = made if is_dask(made) else np.asarray(made)
     except ValueError:
         found = np.empty(0, dtype=object)
     n = fused.rows.shape[0]
@@ -210,7 +218,7 @@ def cluster_graph(adapter: Adapter, fused: Fused, n_clusters: int, seed: int) ->
     labels, n_found = number_by_appearance(found)
     if n_found > n_clusters:
         raise AdapterError(f"Adapter {adapter.name!r} returned {n_found} clusters; expected at most {n_clusters}.")
-    return Clusters(labels)
+    return Clusters(labels, n_found)
 
 
 def embed(fused: Fused, n_clusters: int) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:

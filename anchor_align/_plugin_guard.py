@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from types import ModuleType
 
+# Takes seconds to import, and is needed by few.
+SLOW_PACKAGES = ("anchor_align._dask",)
 OUR_PACKAGES = ("anchor_align", "anchor_align_adapters")
 _ABSENT = object()
 
@@ -38,10 +40,18 @@ def guarded() -> Iterator[None]:
 @functools.cache
 def _import_ours() -> None:
     """Import all our modules: one that a plug-in imports first could not be compared with what it was."""
-    package = importlib.import_module(OUR_PACKAGES[0])
-    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+    _import_package(OUR_PACKAGES[0])
+
+
+def _import_package(name: str) -> None:
+    package = importlib.import_module(name)
+    for module in pkgutil.iter_modules(package.__path__, f"{name}."):
+        if module.name in SLOW_PACKAGES:
+            continue
         with contextlib.suppress(ImportError):  # an extra that is not installed
             importlib.import_module(module.name)
+        if module.ispkg:
+            _import_package(module.name)
 
 
 def _check(before: dict[ModuleType | type, dict[str, object]]) -> None:

@@ -83,3 +83,19 @@ def check_storage(adapter: Adapter, storage: str) -> None:
         raise InputError(
             f"Adapter {adapter.name!r} needs the whole graphs to weigh the views or to cluster; use storage='disk'."
         )
+
+
+def check_dask(
+    adapter: Adapter, storage: str = "memory", memory: int | None = None, folder: Path | None = None
+) -> None:
+    """Refuse what has no meaning on a cluster, and adapters that cannot work there."""
+    if not (adapter.works_on_dask and adapter.works_by_blocks):
+        raise InputError(
+            f"Adapter {adapter.name!r} does not work on Dask arrays (works_on_dask is not set); pass views that are in "
+            "memory."
+        )
+    if storage == "disk" or folder is not None or memory is not None:
+        raise InputError(
+            "storage='disk', memory and folder are for views on this machine. On a cluster the workers' memory limits "
+            "hold, and Dask moves to their disks what does not fit; storage='never' keeps no graphs at all."
+        )

@@ -1,4 +1,4 @@
-"""Rows that can be had a block at a time: of an array in memory, of one in a file, scaled on the way."""
+"""Rows that can be had a block at a time: of an array in memory, in a file, or on a cluster; scaled on the way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import scipy.sparse as sp
 from ._column_stats import ColumnStats, block_stats, sum_stats
 from ._mapped import read_rows
 from ._mapping import map_rows
-from ._types import FloatArray, IndexArray, is_sparse
+from ._parts import Here, Parts
+from ._types import FloatArray, IndexArray, is_dask, is_sparse
 
 # Squared distances from zero, over the variance, up to which products keep enough digits.
 FAR = {"float64": 1e6, "float32": 4.0}
@@ -54,6 +55,9 @@ class RowSource(Protocol):
     def centred(self) -> tuple[RowSource, FloatArray]:
         """The same rows less a vector, and the vector: zero unless the rows are so far out that digits are lost."""
 
+    def parts(self) -> Parts:
+        """The same rows in parts, each a RowSource: one part of all rows, or one for each chunk of a Dask array."""
+
 
 @dataclass(frozen=True, eq=False)
 class ScaledRows:
@@ -72,6 +76,8 @@ class ScaledRows:
         Of the array, divided to unit rows if ``unit`` says so: saves a pass.
     double : bool, default=False
         Make float32 blocks float64: for numbers whose squares single precision cannot hold.
+    first : int, default=0
+        Number of the first row, where these rows are a part of others.
 
     Examples
     --------
@@ -89,6 +95,7 @@ class ScaledRows:
     unit: bool = False
     known: ColumnStats | None = None
     double: bool = False
+    first: int = 0
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -103,9 +110,18 @@ class ScaledRows:
         return np.dtype(np.float32 if kind.kind == "f" and kind.itemsize == 4 and not self.double else np.float64)
 
     @property
+    def sparse(self) -> bool:
+        """Whether blocks are sparse."""
+        return is_sparse(self.array)
+
+    @property
     def width(self) -> int:
         """Numbers in a row; of a sparse one, with their positions."""
-        return 1 + 2 * self.array.nnz // self.shape[0] if is_sparse(self.array) else self.shape[1]
+        return 1 + 2 * self.array.nnz // self.shape[0] if self.sparse else self.shape[1]
+
+    def parts(self) -> Parts:
+        """All rows, in one part."""
+        return Here(self)
 
     @cached_property
     def offset(self) -> FloatArray:
@@ -136,7 +152,7 @@ class ScaledRows:
     def centred(self) -> tuple[ScaledRows, FloatArray]:
         """The same rows less their mean, and the mean; unshifted where no digits are lost, and where sparse."""
         mean = self.stats().mean
-        if is_sparse(self.array):
+        if self.sparse:
             return self, np.zeros_like(mean)
         if self._few is not None:
             return ScaledRows(self._few, centre=mean), mean  # has its precision already
@@ -161,7 +177,7 @@ class ScaledRows:
     @cached_property
     def _few(self) -> Any:
         """All rows, scaled once and for all, if they are few; a sparse array's are divided only. None otherwise."""
-        if (self.array.nnz if is_sparse(self.array) else math.prod(self.shape)) > FEW:
+        if (self.array.nnz if self.sparse else math.prod(self.shape)) > FEW:
             return None
         rows = self._raw(slice(None))
         if is_sparse(rows):
@@ -175,7 +191,7 @@ class ScaledRows:
 
     @cached_property
     def _shifts_blocks(self) -> bool:
-        if self.centre is None or is_sparse(self.array):
+        if self.centre is None or self.sparse:
             return False
         return self._few is not None or self._is_far(self.centre)
 
@@ -184,6 +200,15 @@ class ScaledRows:
         factor = np.ones(self.shape[1]) if self.divisor is None else 1.0 / self.divisor
         spread = float((self._raw_stats.variance * factor**2).sum())
         return float(((point * factor) ** 2).sum()) > FAR[self.dtype.name] * spread
+
+
+def view_rows(array: Any, *scaling: Any, **settings: Any) -> ScaledRows:
+    """Rows of an array of any kind; takes the parameters of :class:`ScaledRows`, and Dask arrays too."""
+    if not is_dask(array):
+        return ScaledRows(array, *scaling, **settings)
+    from ._dask.rows import DaskRows
+
+    return DaskRows(array, *scaling, **settings)
 
 
 def scaled_rows(source: RowSource, which: slice | IndexArray) -> tuple[Any, FloatArray]:

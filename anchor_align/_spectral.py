@@ -10,6 +10,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -19,8 +21,9 @@ import scipy.linalg
 from ._grams import SMALLEST_NORM, block_products
 from ._mapped import write_rows
 from ._mapping import COPIES, block_rows, empty, map_rows, run_rows
-from ._rows import ScaledRows
-from ._types import FloatArray, Graph, IndexArray, is_sparse
+from ._parts import Here, Parts, joined
+from ._rows import ScaledRows, view_rows
+from ._types import FloatArray, Graph, IndexArray, is_dask, is_sparse
 from .errors import InputError
 from .kmeans import fit_kmeans
 
@@ -46,7 +49,7 @@ ROW_SHARE = 0.6
 
 
 class GraphRows(Protocol):
-    """Rows of a graph: stored, or made on the spot."""
+    """Rows of a graph: stored, or made on the spot, here or on a cluster."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -55,6 +58,13 @@ class GraphRows(Protocol):
     @property
     def dtype(self) -> np.dtype[Any]:
         """float32 or float64."""
+
+    def parts(self) -> Parts:
+        """The same rows in parts, each LocalGraphRows."""
+
+
+class LocalGraphRows(GraphRows, Protocol):
+    """Rows of a graph that can be had here, a block at a time."""
 
     @property
     def width(self) -> int:
@@ -79,29 +89,34 @@ class SpectralEmbedding:
     projection: FloatArray
     singular_values: FloatArray
 
-    def vectors(self, graph: GraphRows | Graph) -> npt.NDArray[Any]:
+    def vectors(self, graph: GraphRows | Graph) -> Any:
         """Coordinates of the rows: for the graph that was learned from, its left singular vectors."""
-        return self._embed(graph, lambda coordinates: coordinates)
+        return self._embed(graph, unit=False)
 
-    def unit_rows(self, graph: GraphRows | Graph) -> npt.NDArray[Any]:
+    def unit_rows(self, graph: GraphRows | Graph) -> Any:
         """Coordinates of the rows, scaled to unit length; rows without direction stay zero."""
-        return self._embed(graph, _unit)
+        return self._embed(graph, unit=True)
 
-    def _embed(self, graph: GraphRows | Graph, scaled: Callable[[FloatArray], FloatArray]) -> npt.NDArray[Any]:
+    def _embed(self, graph: GraphRows | Graph, *, unit: bool) -> Any:
         rows = _as_rows(graph)
-        n, k = rows.shape[0], self.projection.shape[1]
-        embedding = empty((n, k), rows.dtype)
-
-        def embed(part: slice) -> None:
-            write_rows(embedding, part, scaled(np.asarray(rows.block(part) @ self.projection)))
-
-        run_rows(embed, n, width=rows.width + k)
-        return embedding
+        meta = np.empty((0, self.projection.shape[1]), rows.dtype)
+        return joined(rows.parts().map(_embedded, self.projection, unit).keep(), meta)
 
 
-def _unit(coordinates: FloatArray) -> FloatArray:
-    lengths = np.linalg.norm(coordinates, axis=1, keepdims=True)
-    return np.asarray(coordinates / np.where(lengths > 0, lengths, 1.0))
+def _embedded(rows: LocalGraphRows, projection: FloatArray, unit: bool) -> npt.NDArray[Any]:
+    """Coordinates of all rows, where large results are."""
+    n, k = rows.shape[0], projection.shape[1]
+    embedding = empty((n, k), rows.dtype)
+
+    def embed(part: slice) -> None:
+        coordinates = np.asarray(rows.block(part) @ projection)
+        if unit:
+            lengths = np.linalg.norm(coordinates, axis=1, keepdims=True)
+            coordinates = coordinates / np.where(lengths > 0, lengths, 1.0)
+        write_rows(embedding, part, coordinates)
+
+    run_rows(embed, n, width=rows.width + k)
+    return embedding
 
 
 def spectral_embedding(
@@ -129,7 +144,7 @@ def spectral_embedding(
     k = min(n_components, n, m)
     found = _iterate_on_rows(rows, k) if gram is None else None
     if found is None:
-        found = _from_gram(_gram(rows) if gram is None else gram, k)
+        found = _from_gram(rows.parts().total(_gram) if gram is None else gram, k)
     if found is None or found[0][-1] < TRUSTED_SHARE * found[0][0]:
         found = _accurate_directions(rows, k)
     values, V = found
@@ -152,10 +167,10 @@ def _as_rows(graph: GraphRows | Graph) -> GraphRows:
     array: Any = graph
     if is_sparse(array):
         return ScaledRows(array.tocsr())
-    return ScaledRows(array) if isinstance(array, np.ndarray) else graph
+    return view_rows(array) if isinstance(array, np.ndarray) or is_dask(array) else graph
 
 
-def _map_tall(function: Callable[[slice], T], rows: GraphRows, height: int, width: int) -> Iterator[T]:
+def _map_tall(function: Callable[[slice], T], rows: LocalGraphRows, height: int, width: int) -> Iterator[T]:
     """:func:`map_rows` with blocks of at least ``height`` rows, for functions that return m x m matrices."""
     n, m = rows.shape
     height = min(n, max(height, block_rows(width)))
@@ -167,7 +182,7 @@ def _map_tall(function: Callable[[slice], T], rows: GraphRows, height: int, widt
     return map_rows(work, -(-n // height), width=numbers)
 
 
-def _gram(rows: GraphRows) -> FloatArray:
+def _gram(rows: LocalGraphRows) -> FloatArray:
     """Z' Z from blocks that hold no fewer numbers than it does: adding up then takes little of the time."""
     m = rows.shape[1]
 
@@ -177,9 +192,7 @@ def _gram(rows: GraphRows) -> FloatArray:
     gram = np.zeros((m, m))
     # Overflow shows in the result.
     with np.errstate(over="ignore", invalid="ignore"):
-        for part in _map_tall(
-            lambda rows_of: block_products([rows.block(rows_of)]), rows, m * m // rows.width, rows.width
-        ):
+        for part in _map_tall(product, rows, m * m // rows.width, rows.width):
             gram += part
     return gram
 
@@ -199,23 +212,32 @@ def _from_gram(gram: FloatArray, k: int) -> tuple[FloatArray, FloatArray] | None
 
 def _accurate_directions(rows: GraphRows, k: int) -> tuple[FloatArray, FloatArray]:
     """Singular values and right singular vectors with all their digits, from a triangular factor of the graph."""
-    m = rows.shape[1]
-
-    def factor(part: slice) -> FloatArray:
-        block = rows.block(part)
-        return _triangle(np.asarray(block.toarray() if is_sparse(block) else block, dtype=np.float64))
-
-    whole: FloatArray = np.empty((0, m))
-    for part in _map_tall(factor, rows, 2 * m, m):
-        whole = _triangle(np.concatenate([whole, part])) if len(whole) else part
+    whole = rows.parts().total(_triangle).factor
     if not np.isfinite(whole).all():
         raise InputError("The graph to embed has NaN, infinity or numbers too large to be added up.")
     _, values, right = scipy.linalg.svd(whole, full_matrices=False)
     return values[:k], right[:k].T
 
 
-def _triangle(block: FloatArray) -> FloatArray:
-    return np.asarray(np.linalg.qr(block, mode="r"))
+@dataclass(frozen=True, eq=False)
+class _Triangle:
+    """Triangular factor R of some rows Q R; the sum of two is that of the rows of both."""
+
+    factor: FloatArray
+
+    def __add__(self, other: _Triangle) -> _Triangle:
+        return _Triangle(np.asarray(np.linalg.qr(np.concatenate([self.factor, other.factor]), mode="r")))
+
+
+def _triangle(rows: LocalGraphRows) -> _Triangle:
+    m = rows.shape[1]
+
+    def factor(part: slice) -> _Triangle:
+        block = rows.block(part)
+        dense = np.asarray(block.toarray() if is_sparse(block) else block, dtype=np.float64)
+        return _Triangle(np.asarray(np.linalg.qr(dense, mode="r")))
+
+    return reduce(add, _map_tall(factor, rows, 2 * m, m))
 
 
 def _columns(k: int) -> int:
@@ -227,13 +249,15 @@ def _iterate_on_rows(rows: GraphRows, k: int) -> tuple[FloatArray, FloatArray] |
     """Leading directions without the Gram matrix, where that may be faster; None if it is not."""
     n, m = rows.shape
     steps = int(ROW_SHARE * m / (STEP_COST[0] + STEP_COST[1] * _columns(k)))
-    # Products of sparse rows are fast, so that their Gram matrix always is.
-    if steps < ROW_STEPS or is_sparse(rows.block(slice(0, 1))):
+    parts = rows.parts()
+    # Products of sparse rows are fast, so that their Gram matrix always is. Chunks are visited as rarely as possible.
+    if steps < ROW_STEPS or not isinstance(parts, Here) or is_sparse(parts.item.block(slice(0, 1))):
         return None
+    local: LocalGraphRows = parts.item
 
     def apply(V: FloatArray) -> FloatArray:
         def product(part: slice) -> FloatArray:
-            block = np.asarray(rows.block(part), dtype=np.float64)
+            block = np.asarray(local.block(part), dtype=np.float64)
             # In this order both products run along the rows of the block, which is the fastest.
             return np.asarray((V.T @ block.T) @ block)
 
@@ -294,7 +318,7 @@ def kmeans_labels(
     embedding: FloatArray, n_clusters: int, random_state: int, *, n_init: int = 10
 ) -> npt.NDArray[np.unsignedinteger[Any]]:
     """Labels of k-means run until no sample moves, in as few bytes as they need."""
-    result = fit_kmeans(ScaledRows(embedding), n_clusters, n_init=n_init, random_state=random_state, tol=0.0)
+    result = fit_kmeans(view_rows(embedding), n_clusters, n_init=n_init, random_state=random_state, tol=0.0)
     if result.n_found < n_clusters:
         warnings.warn(
             f"Found {result.n_found} clusters instead of {n_clusters}: the fused graph has too few distinct rows.",

@@ -16,6 +16,11 @@ Graph: TypeAlias = Any
 GraphLike: TypeAlias = Any
 
 
+def is_dask(value: object) -> bool:
+    """Whether something is a Dask collection; Dask is not imported for it."""
+    return any(kind.__module__.partition(".")[0] in ("dask", "dask_expr") for kind in type(value).__mro__)
+
+
 def is_sparse(Z: Graph) -> bool:
     """Whether a graph is a scipy sparse array or matrix."""
     return bool(sp.issparse(Z))

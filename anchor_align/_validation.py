@@ -11,7 +11,8 @@ import numpy as np
 
 from ._mapped import read_rows
 from ._mapping import map_rows
-from ._types import Graph, GraphLike, IndexArray, is_sparse
+from ._parts import parts_of
+from ._types import Graph, GraphLike, IndexArray, is_dask, is_sparse
 from .errors import InputError, InputTypeError, unknown_name
 
 
@@ -22,7 +23,8 @@ def check_graphs(graphs: Iterable[GraphLike], *, same_anchors: bool = True) -> l
     """
     if isinstance(graphs, (str, bytes)) or not isinstance(graphs, Iterable):
         raise InputTypeError(f"Expected a list of anchor graphs, one per view, got {type(graphs).__name__}.")
-    if is_sparse(graphs) or hasattr(graphs, "columns") or (isinstance(graphs, np.ndarray) and graphs.ndim < 3):
+    one = is_sparse(graphs) or hasattr(graphs, "columns") or is_dask(graphs)
+    if one or (isinstance(graphs, np.ndarray) and graphs.ndim < 3):
         raise InputTypeError(
             f"Expected a list of anchor graphs, one per view, got one {type(graphs).__name__}; put it in a list."
         )
@@ -42,14 +44,18 @@ def check_graphs(graphs: Iterable[GraphLike], *, same_anchors: bool = True) -> l
                 f"View 0 has {checked[0].shape[1]} anchors; view {view} has {Z.shape[1]}. "
                 "All views must have the same number of anchors."
             )
-    return checked
+    return same_chunks(checked, range(len(checked)))
 
 
 def check_graph(Z: GraphLike, view: int | str, columns: str = "anchors") -> Graph:
     """Check one graph, or view: 2-D, real, not empty."""
     if isinstance(Z, np.ma.MaskedArray) and np.ma.is_masked(Z):
         raise InputError(f"View {view} is a masked array with masked entries; fill or drop them first.")
-    if not is_sparse(Z):
+    if is_dask(Z):
+        from ._dask.arrays import as_array
+
+        Z = as_array(Z, view)
+    elif not is_sparse(Z):
         try:
             Z = _from_frame(Z) if hasattr(Z, "to_numpy") else np.asarray(Z)
         except ValueError as error:
@@ -67,6 +73,15 @@ def check_graph(Z: GraphLike, view: int | str, columns: str = "anchors") -> Grap
     return Z.tocsr() if is_sparse(Z) else Z
 
 
+def same_chunks(graphs: Sequence[Graph], names: Sequence[int | str]) -> list[Graph]:
+    """The same graphs, or views; Dask arrays among them get the same rows in each chunk."""
+    if not any(map(is_dask, graphs)):
+        return list(graphs)
+    from ._dask.arrays import alike
+
+    return alike(graphs, names)
+
+
 def _from_frame(frame: Any) -> np.ndarray:
     """Numbers of a DataFrame without its labels; pandas' nullable numbers come as floats, missing ones as NaN."""
     Z = np.asarray(frame.to_numpy())
@@ -82,12 +97,21 @@ def check_finite(graphs: Sequence[Graph], names: Sequence[str] | None = None, wh
     for view, Z in zip(names or range(len(graphs)), graphs, strict=True):
         if Z.dtype.kind in "iub":
             continue
-        rows = _rows_not_finite(Z)
-        if rows.size:
+        parts = np.array(parts_of(Z).total(_not_finite))
+        count = int(parts[:, 1].sum())
+        if count:
+            at = int(np.argmax(parts[:, 1] > 0))
+            first = int(parts[:at, 0].sum() + parts[at, 2])
             raise InputError(
-                f"View {view} has NaN or infinity in {rows.size} of {Z.shape[0]} rows (first: row {rows[0]}); "
+                f"View {view} has NaN or infinity in {count} of {Z.shape[0]} rows (first: row {first}); "
                 f"{what} must be finite."
             )
+
+
+def _not_finite(Z: Graph) -> list[tuple[int, int, int]]:
+    """Number of rows, how many of them have NaN or infinity, and which is the first."""
+    rows = _rows_not_finite(Z)
+    return [(int(Z.shape[0]), len(rows), int(rows[0]) if len(rows) else -1)]
 
 
 def _rows_not_finite(Z: Graph) -> IndexArray:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._types import is_sparse
-from ._validation import check_finite, check_graph
+from ._types import is_dask, is_sparse
+from ._validation import check_finite, check_graph, same_chunks
 from .errors import InputError, InputTypeError
 
 
@@ -53,6 +53,11 @@ class Views:
     @property
     def n_samples(self) -> int:
         return int(self.matrices[0].shape[0])
+
+    @property
+    def on_dask(self) -> bool:
+        """Whether the views are Dask arrays."""
+        return is_dask(self.matrices[0])
 
     @property
     def n_numbers(self) -> int:
@@ -104,6 +109,7 @@ def check_views(views: Any, column_groups: Any = None) -> Views:
                 f"View {names[0]} has {matrices[0].shape[0]} samples; view {name} has {X.shape[0]}. "
                 "All views must describe the same samples."
             )
+    matrices = same_chunks(matrices, names)
     check_finite(matrices, names, "views")
     columns = tuple(tuple(X.columns) if hasattr(X, "columns") else None for X in named.values())
     return Views([read_only(X) for X in matrices], names, columns)
@@ -111,14 +117,14 @@ def check_views(views: Any, column_groups: Any = None) -> Views:
 
 def _is_flat(table: Any) -> bool:
     """Whether a table has fewer than two dimensions; rows of unequal lengths are for a later check."""
-    if isinstance(table, np.ndarray):
-        return table.ndim < 2
+    if isinstance(table, np.ndarray) or is_dask(table):
+        return bool(table.ndim < 2)
     return isinstance(table, Sequence) and np.ndim(table[0]) == 0
 
 
 def is_table(views: Any) -> bool:
     """Whether this is one 2-D table: array, sparse matrix, DataFrame, or a list of rows."""
-    if is_sparse(views) or hasattr(views, "columns"):
+    if is_sparse(views) or is_dask(views) or hasattr(views, "columns"):
         return True
     if isinstance(views, np.ndarray) and views.dtype != object:
         return views.ndim <= 2
@@ -178,7 +184,8 @@ def _take_columns(table: Any, columns: Any, name: str) -> Any:
                 raise IndexError(f"got {wanted}, expected positions or names of columns")
         if hasattr(table, "iloc"):
             return table.iloc[:, columns]
-        table = sp.csc_array(table) if is_sparse(table) else np.asarray(table)
+        if not is_dask(table):
+            table = sp.csc_array(table) if is_sparse(table) else np.asarray(table)
         return table[:, columns]
     except (KeyError, IndexError, ValueError, TypeError) as error:
         raise InputError(f"The columns of view {name} are not in the table: {error}.") from error
@@ -218,7 +225,9 @@ def as_floats(X: Any) -> Any:
 
 
 def read_only(X: Any) -> Any:
-    """The same numbers, in an array that cannot be written to."""
+    """The same numbers, in an array that cannot be written to; Dask arrays never can."""
+    if is_dask(X):
+        return X
     if is_sparse(X):
         parts = [part.view() for part in (X.data, X.indices, X.indptr)]
         for part in parts:

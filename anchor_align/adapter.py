@@ -58,6 +58,11 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         ``chooses_n_anchors`` : class attribute; True for a method that finds the number of anchors on its own. Others
         must return graphs on as many anchors as they are told.
 
+        ``works_on_dask`` : class attribute; True says that :meth:`learn_anchors` takes views that are Dask arrays. It
+        reaches their rows through :func:`anchor_align.blocks.view_rows`; :meth:`new_graphs` gets one chunk after the
+        other as plain arrays, on the workers. If :meth:`view_weights` and :meth:`cluster` are the adapter's own, they
+        get graphs as Dask arrays.
+
         :meth:`default_n_anchors` : called before :meth:`anchor_graphs` if the user names no number of anchors.
 
         :meth:`view_weights` : called with the graphs in their common order, before they are averaged.
@@ -99,6 +104,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
 
     name: str = ""
     chooses_n_anchors: bool = False
+    works_on_dask: bool = False
 
     def anchor_graphs(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int

@@ -9,6 +9,10 @@ and nothing else. Adapters use these functions as the rest of the package does::
 
 :func:`working` says how much memory blocks may take, where large results are kept and how many threads there are;
 outside of it the defaults hold.
+
+Rows may also be on a cluster, as Dask arrays. :func:`view_rows` then gives them in :class:`Parts`, one for each chunk::
+
+    view_rows(X).parts().total(lambda part: part.stats())
 """
 
 from __future__ import annotations
@@ -16,23 +20,30 @@ from __future__ import annotations
 from ._column_stats import ColumnStats
 from ._mapped import read_rows, write_rows
 from ._mapping import block_rows, empty, map_rows, remember, run_rows, working
-from ._rows import Products, RowSource, ScaledRows, scaled_rows, true_rows, weighted_rows, weighted_sums
+from ._parts import Parts, joined, parts_of
+from ._rows import Products, RowSource, ScaledRows, scaled_rows, true_rows, view_rows, weighted_rows, weighted_sums
 from ._simplex_projection import project_columns
+from ._types import is_dask
 
 __all__ = [
     "ColumnStats",
+    "Parts",
     "Products",
     "RowSource",
     "ScaledRows",
     "block_rows",
     "empty",
+    "is_dask",
+    "joined",
     "map_rows",
+    "parts_of",
     "project_columns",
     "read_rows",
     "remember",
     "run_rows",
     "scaled_rows",
     "true_rows",
+    "view_rows",
     "weighted_rows",
     "weighted_sums",
     "working",

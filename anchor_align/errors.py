@@ -38,6 +38,10 @@ class NotEnoughMemoryError(AnchorAlignError, MemoryError):
     """Work that needs more memory than there is, or than it was given."""
 
 
+class ClusterError(AnchorAlignError, RuntimeError):
+    """A Dask cluster that went away, or whose workers do not survive the work."""
+
+
 class MissingExtraError(AnchorAlignError, ImportError):
     """Something that needs packages which are not installed."""
 

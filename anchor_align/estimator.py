@@ -10,22 +10,22 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.validation import check_is_fitted
 
 from ._align import AnchorAligner
-from ._graph_rows import common_dtype
 from ._made_graphs import features_of, rows_of
 from ._mapped import read_rows
 from ._mapping import map_rows, run_rows, working
-from ._pipeline import FUSIONS, build_graphs, cluster_graph, count_anchors, embed, fuse_graphs, new_graphs
-from ._resources import STORAGES, check_resources, check_storage, estimate
+from ._parts import parts_of
+from ._pipeline import FUSIONS, build_graphs, cluster_graph, count_anchors, embed, fuse_graphs
+from ._placement import Placement, nearest_mean
+from ._resources import STORAGES, check_dask, check_resources, check_storage, estimate
 from ._sizes import check_size
 from ._types import FloatArray, IndexArray
 from ._validation import check_choice, check_lam, check_reference, check_seed
 from ._views import Views, check_views
 from .adapter import Adapter
-from .checks import check_whole_number
+from .checks import check_flag, check_whole_number
 from .errors import InputError, InputTypeError
 from .plugins import get_adapter
 
@@ -69,13 +69,15 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         A fit that needs more is refused before it starts. What adapters that make whole graphs take is not known.
     folder : str or Path, optional
         Where the files are; by default where temporary files are.
+    gather : bool, default=False
+        For views that are Dask arrays: bring ``labels_`` to this process. By default they are a Dask array.
     random_state : int, Generator, RandomState or None, default=None
         The same number gives the same result, to the last digit, for any number of threads, with the adapters that come
         with the package; with others, up to eight million numbers in all views together.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
+    labels_ : ndarray, or Dask array, of shape (n_samples,)
         Cluster of every sample, numbered from 0 in the order in which clusters first appear.
     fused_graph_ : ndarray, memmap or csr_array of shape (n_samples, n_anchors), or side by side, or None
     embedding_ : ndarray of shape (n_samples, n_clusters or fewer)
@@ -123,6 +125,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         storage: str = "memory",
         memory: int | str | None = None,
         folder: str | Path | None = None,
+        gather: bool = False,
         random_state: Any = None,
     ) -> None:
         self.adapter = adapter
@@ -136,6 +139,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.storage = storage
         self.memory = memory
         self.folder = folder
+        self.gather = gather
         self.random_state = random_state
 
     def fit(self, views: Any, y: object = None) -> AlignedClusterer:
@@ -146,7 +150,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         views : list of array-like or sparse of shape (n_samples, n_features of the view), dict of them, or one table
             All views describe the same samples in the same order. A dict names its views. One 2-D array, sparse matrix
             or DataFrame is split by ``column_groups``, or by the upper level of a DataFrame's column names, and is one
-            view without either. Arrays may be memmaps, larger than memory. Not modified.
+            view without either. Arrays may be memmaps, larger than memory. Not modified. Views may be Dask arrays or
+            DataFrames: the fit then runs where their chunks are, and graphs, embedding and labels are Dask arrays.
         y : ignored
         """
         n_clusters = check_whole_number("n_clusters", self.n_clusters, least=1)
@@ -159,6 +164,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_reference(self.reference, len(checked.matrices))
         if checked.n_samples < n_clusters:
             raise InputError(f"Got n_samples={checked.n_samples}, fewer than n_clusters={n_clusters}.")
+        gather = check_flag("gather", self.gather)
         n_anchors = count_anchors(adapter, self.n_anchors, checked.n_samples, n_clusters)
         aligner = AnchorAligner(self.lam, reference=self.reference, random_state=seed)
         keep = storage != "never"
@@ -169,10 +175,13 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             embedding, vectors = clusters.embedding, clusters.vectors
             if embedding is None or vectors is None:
                 embedding, vectors = embed(fused, n_clusters)
-            means = _cluster_means(vectors, clusters.labels)
+            means = _cluster_means(vectors, clusters.labels, clusters.n_found)
             near_means = _share_near_means(vectors, means, clusters.labels) >= SAME_LABELS
+            labels: Any = clusters.labels
+            if gather and checked.on_dask:
+                labels = labels.compute()
 
-        self.labels_ = clusters.labels
+        self.labels_ = labels
         self.fused_graph_: Any = fused.graph
         self.embedding_ = vectors
         self.anchors_ = graphs.learned.anchors
@@ -183,10 +192,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.adapter_ = adapter
         self.n_features_in_ = sum(each.n_features for each in checked.layout.values())
         self._layout = checked.layout
-        self._recipe = fused.rows.recipe
         self._sizes = graphs.rows.sizes
-        self._projection = embedding
-        self._means = means
+        self._placement = Placement(adapter, graphs.learned, self._sizes[0], fused.rows.recipe, embedding, means)
         self._near_means = near_means
         return self
 
@@ -198,8 +205,10 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             raise InputTypeError(f"folder must be a path, got {self.folder!r}.")
         folder = None if self.folder is None else Path(self.folder)
         check_storage(adapter, storage)
+        if views.on_dask:
+            check_dask(adapter, storage, memory, folder)
         work = None
-        if adapter.works_by_blocks:
+        if adapter.works_by_blocks and not views.on_dask:
             need = estimate(adapter, views, n_anchors, n_clusters, self.fusion)
             work = check_resources(need, storage, memory, folder)
         with working(
@@ -207,7 +216,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         ):
             yield
 
-    def predict(self, views: Any) -> IndexArray:
+    def predict(self, views: Any) -> Any:
         """Cluster of new samples: graph rows on the learned anchors, fused and embedded as learned, nearest mean.
 
         Where the nearest mean does not reproduce the clusters of the fit (adapters that do not cluster by k-means), new
@@ -220,19 +229,22 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            For the samples of the fit, ``labels_`` but for rare ties.
+            For the samples of the fit, ``labels_`` but for rare ties. A Dask array if the views are Dask arrays.
         """
         check_is_fitted(self)
         checked = check_views(views, self.column_groups).ordered_as(self._layout)
+        fitted = None
+        if not self._near_means and self.fused_graph_ is not None:
+            fitted = parts_of(self.fused_graph_).zip(parts_of(self.labels_))
+        if checked.on_dask:
+            check_dask(self.adapter_)
+            return self._placement.of_chunks(checked.matrices, fitted)
         labels = np.empty(checked.n_samples, dtype=np.intp)
 
         def assign(rows: slice) -> None:
-            graphs = new_graphs(self.adapter_, rows_of(samples, rows), self.anchor_graphs_, self._sizes[0])
-            graph = self._recipe.of(graphs, common_dtype(graphs))
-            if self._near_means or self.fused_graph_ is None:
-                labels[rows] = _nearest_mean(self._projection.unit_rows(graph), self._means)
-            else:
-                labels[rows] = self.labels_[pairwise_distances_argmin(graph, self.fused_graph_)]
+            block = rows_of(samples, rows)
+            place = self._placement
+            labels[rows] = place.near_mean(block) if fitted is None else place.near_row(block, fitted)
 
         by_blocks = self.adapter_.works_by_blocks
         samples = checked.matrices if by_blocks else checked.floats()
@@ -270,27 +282,36 @@ def _by_blocks(adapter: Adapter, views: Views) -> bool:
     return adapter.works_by_blocks or views.n_numbers <= SMALL
 
 
-def _cluster_means(embedding: npt.NDArray[Any], labels: npt.NDArray[np.intp]) -> FloatArray:
+def _cluster_means(embedding: npt.NDArray[Any], labels: npt.NDArray[np.intp], n_clusters: int) -> FloatArray:
     """Mean of every cluster's samples."""
-    n_clusters = int(labels.max()) + 1
+    sums = parts_of(embedding).zip(parts_of(labels)).total(_cluster_sums, n_clusters)
+    return np.asarray(sums[:, :-1] / sums[:, -1:])
+
+
+def _cluster_sums(item: tuple[npt.NDArray[Any], IndexArray], n_clusters: int) -> FloatArray:
+    """Sum of every cluster's samples and, in the last column, their number."""
+    embedding, labels = item
     n, k = embedding.shape
 
     def sums(rows: slice) -> FloatArray:
-        block = read_rows(embedding, rows)
-        return np.array([np.bincount(labels[rows], block[:, j], n_clusters) for j in range(k)]).T
+        block, at = read_rows(embedding, rows), labels[rows]
+        columns = [np.bincount(at, block[:, j], n_clusters) for j in range(k)]
+        return np.array([*columns, np.bincount(at, minlength=n_clusters)]).T
 
-    return np.asarray(sum(map_rows(sums, n, width=2 * k)) / np.bincount(labels)[:, None])
+    return np.asarray(sum(map_rows(sums, n, width=2 * k)))
 
 
 def _share_near_means(embedding: npt.NDArray[Any], means: FloatArray, labels: IndexArray) -> float:
     """Share of the samples that are in the cluster with the nearest mean."""
+    count: int = parts_of(embedding).zip(parts_of(labels)).total(_count_near_means, means)
+    return count / int(labels.shape[0])
+
+
+def _count_near_means(item: tuple[npt.NDArray[Any], IndexArray], means: FloatArray) -> int:
+    embedding, labels = item
 
     def count(rows: slice) -> int:
-        return int(np.count_nonzero(_nearest_mean(read_rows(embedding, rows), means) == labels[rows]))
+        return int(np.count_nonzero(nearest_mean(read_rows(embedding, rows), means) == labels[rows]))
 
     n, k = embedding.shape
-    return float(sum(map_rows(count, n, width=k + len(means))) / n)
-
-
-def _nearest_mean(embedding: npt.NDArray[Any], means: FloatArray) -> IndexArray:
-    return np.asarray(pairwise_distances_argmin(embedding, means.astype(embedding.dtype)), dtype=np.intp)
+    return sum(map_rows(count, n, width=k + len(means)))

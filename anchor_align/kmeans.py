@@ -20,8 +20,8 @@ from ._kmeans_starts import draw, find_starts
 from ._labels import first_places
 from ._lloyd import Run, run_lloyd
 from ._mapping import work_memory
-from ._types import FloatArray, IndexArray
-from .blocks import RowSource
+from ._types import FloatArray, IndexArray, is_dask
+from .blocks import RowSource, weighted_rows
 
 __all__ = ["KMeansResult", "fit_kmeans"]
 
@@ -90,6 +90,10 @@ def fit_kmeans(
     >>> sorted(result.centres.ravel().tolist()), result.inertia
     ([0.5, 10.5], 1.0)
     """
+    if is_dask(getattr(source, "array", None)):
+        from ._dask.kmeans import fit_kmeans as fit_chunks
+
+        return fit_chunks(source, n_clusters, n_init=n_init, random_state=random_state, tol=tol, max_iter=max_iter)
     variance = source.stats().variance
     rows, shift = source.centred()
     total = rows.stats().square_norm
@@ -100,7 +104,7 @@ def fit_kmeans(
     for first in range(0, n_init, at_once):
         starts, norms = find_starts(rows, draws[first : first + at_once], n_clusters)
         for run in run_lloyd(rows, starts, norms, tol * float(variance.mean()), max_iter):
-            inertia = run.inertia(rows, total)
+            inertia = run.inertia(weighted_rows(rows, run.sums, run.counts), total)
             if best is None or inertia < (1.0 - SAME_INERTIA) * least:
                 best, least = run, inertia
     assert best is not None

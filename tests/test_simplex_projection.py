@@ -1,7 +1,8 @@
-"""Projection of rows and of columns on the simplex: the threshold by Newton's method and by a sort."""
+"""Projection of rows and of columns on the simplex: few anchors by Newton's method, many by a sort."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -17,8 +18,8 @@ from anchor_align._simplex_projection import project_columns, project_rows
 KINDS = ("normal", "heavy", "ties", "sparse", "dense", "offset", "constant", "one high", "staircase")
 dtypes = st.sampled_from([np.float64, np.float32])
 kinds = st.sampled_from(KINDS)
-# Below and above the sizes at which groups, levels of groups, sums in parts and counts beyond a byte set in.
-anchors = st.sampled_from([1, 2, 3, 5, 15, 16, 17, 31, 64, 65, 130, 256, 300])
+# Below and above the sizes at which rows are sorted and then summed in parts, full parts and others.
+anchors = st.sampled_from([1, 2, 3, 5, 15, 16, 17, 24, 25, 31, 64, 65, 130, 256, 300])
 
 
 def columns(seed: int, m: int, b: int, kind: str) -> FloatArray:
@@ -63,7 +64,8 @@ def test_optimality(seed: int, m: int, b: int, kind: str, dtype: Any) -> None:
     assert Z.dtype == dtype
     assert (Z >= 0).all()
     wide = Z.astype(np.float64)
-    np.testing.assert_allclose(wide.sum(axis=0), 1.0, rtol=0, atol=(8 + m**0.5) * eps)
+    # Along memory, where NumPy adds in pairs: the roundings of plain sums would count as well.
+    np.testing.assert_allclose(np.ascontiguousarray(wide.T).sum(axis=1), 1.0, rtol=0, atol=(8 + m**0.5) * eps)
     # Relative to the largest entry, or the test itself would round.
     residual = Y.astype(np.float64) - Y.max(axis=0).astype(np.float64) - wide
     on_support = np.where(wide > 0, residual, np.inf).min(axis=0)
@@ -81,13 +83,47 @@ def test_same_as_in_rational_numbers(seed: int, m: int, kind: str, dtype: Any) -
     np.testing.assert_allclose(project_rows(Y[:, :3].T), expected, rtol=0, atol=tolerance)
 
 
+def by_sorting(Y: FloatArray) -> FloatArray:
+    """Projection of rows by sorting them and taking all sums."""
+    n, m = Y.shape
+    Z = np.maximum(Y - Y.max(axis=1, keepdims=True), -1.0)
+    descending = np.sort(Z, axis=1)[:, ::-1]
+    excess = np.cumsum(descending, axis=1) - 1.0
+    kept = np.count_nonzero(descending * np.arange(1, m + 1) > excess, axis=1)
+    Z = np.maximum(Z - (excess[np.arange(n), kept - 1] / kept)[:, None], 0.0)
+    return np.asarray(Z / Z.sum(axis=1, keepdims=True))
+
+
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("m", [1, 2, 10, 20, 50, 200, 1000])
-def test_newton_is_the_sort(m: int, kind: str) -> None:
-    """Rows by way of columns are those of the sort to 1e-15."""
+@pytest.mark.parametrize("m", [1, 2, 10, 20, 25, 50, 200, 1000])
+def test_same_as_with_all_sums(m: int, kind: str) -> None:
+    """Rows, few or many, are those of the textbook to 1e-15."""
     Y = columns(m, m, 500, kind).T
-    expected = _simplex_projection._project_sorted(Y)
+    expected = by_sorting(Y)
     np.testing.assert_allclose(project_rows(Y), expected, rtol=0, atol=1.5e-15)
+    np.testing.assert_allclose(project_rows(Y[:9]), expected[:9], rtol=0, atol=1.5e-15)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", [0.001, 0.01, 0.05, 1.0])
+def test_supports_of_any_size(scale: float, dtype: Any) -> None:
+    """Supports may end in the first part of the sorted rows or in another, for few of the rows or for most."""
+    rng = np.random.default_rng(0)
+    Y = (scale * rng.lognormal(0.0, 1.0, (400, 1)) * rng.standard_normal((400, 100))).astype(dtype)
+    expected = by_sorting(Y.astype(np.float64))
+    np.testing.assert_allclose(project_rows(Y), expected, rtol=0, atol=8 * float(np.finfo(dtype).eps))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("scale", [0.0, 1e-4, 1e-2])
+@pytest.mark.parametrize("offset", [0.0, -3.0, 7.9, 1000.0])
+def test_sums_of_many_small_weights(offset: float, scale: float, dtype: Any) -> None:
+    """Weights that are all about the same sum to one, though their roundings and those of their sum are alike."""
+    Y = (offset + scale * np.random.default_rng(0).standard_normal((333, 100))).astype(dtype)
+    tolerance = (8 + 333**0.5) * float(np.finfo(dtype).eps)
+    for Z in (project_columns(Y), project_rows(np.ascontiguousarray(Y.T)).T):
+        sums = [math.fsum(z) for z in Z[:, :50].T]
+        np.testing.assert_allclose(sums, 1.0, rtol=0, atol=tolerance)
 
 
 @given(seeds, st.integers(1, 70), kinds, dtypes)
@@ -116,9 +152,12 @@ def test_in_place_or_not(seed: int, m: int, b: int, dtype: Any) -> None:
         assert project_columns(same, out=same) is same
         np.testing.assert_array_equal(elsewhere, Z)
         np.testing.assert_array_equal(same, Z)
+        view = np.array(Y, order=order)
+        project_columns(view, out=view[:])
+        np.testing.assert_array_equal(view, Z)
 
 
-@pytest.mark.parametrize("shape", [(5000, 30), (64, 1000), (63, 1000), (1, 1), (0, 4)])
+@pytest.mark.parametrize("shape", [(5000, 10), (5000, 30), (499, 10), (64, 1000), (1, 1), (0, 4)])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rows_are_left_alone(shape: tuple[int, int], dtype: Any) -> None:
     """Rows of any number, also none, give a new array of their dtype in C order and keep their values."""
@@ -161,15 +200,15 @@ def test_vertices_are_exact(dtype: Any) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_few_passes(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A handful of passes over all anchors suffice: the bound that they start from is close."""
+    """Newton's method ends after a handful of passes: columns that have not ended go on alone."""
     sizes = []
-    clip = _simplex_projection._Work._clip
+    clip = _simplex_projection._Newton._clip
 
     def counted(self: Any, W: FloatArray) -> FloatArray:
         sizes.append(W.size)
         return clip(self, W)
 
-    monkeypatch.setattr(_simplex_projection._Work, "_clip", counted)
-    Y = columns(0, 200, 300, kind)
+    monkeypatch.setattr(_simplex_projection._Newton, "_clip", counted)
+    Y = columns(0, _simplex_projection.FEW - 1, 300, kind)
     project_columns(Y)
     assert sum(sizes) <= 8 * Y.size

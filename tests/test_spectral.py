@@ -17,6 +17,7 @@ from sklearn.metrics import adjusted_rand_score
 from strategies import FloatArray, random_graph, seeds
 
 from anchor_align import InputError, _mapping, _spectral
+from anchor_align._parts import Here, Parts
 from anchor_align._spectral import SpectralEmbedding, kmeans_labels, spectral_embedding, spectral_labels
 from anchor_align.blocks import working
 
@@ -34,6 +35,9 @@ class MadeRows:
     def width(self) -> int:
         """Numbers in a row."""
         return int(self.shape[1])
+
+    def parts(self) -> Parts:
+        return Here(self)
 
     def block(self, rows: slice, /) -> Any:
         """Some rows."""

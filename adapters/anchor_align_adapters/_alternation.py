@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from anchor_align import simplex_least_squares
 from anchor_align.blocks import (
+    Parts,
     Products,
     RowSource,
     empty,
@@ -95,7 +96,7 @@ def alternate(X: RowSource, start: FloatArray, settings: Settings, *, warm: bool
     ``warm`` says that the first anchors come from the alternation with another beta, and not from k-means.
     """
     kind = OrthogonalAnchors if settings.is_orthogonal(start) else FreeAnchors
-    model = kind(X, len(start), settings.beta)
+    model = kind(X, settings.beta)
     square_norm = X.stats().square_norm
     A = start
     sums = model.next_graph(A) if warm and isinstance(model, OrthogonalAnchors) else model.first_graph(A)
@@ -131,10 +132,9 @@ def best_graph(X: RowSource, A: FloatArray, settings: Settings) -> npt.NDArray[A
 class OrthogonalAnchors:
     """Orthonormal anchors; each sample's weights are the projection of its products with them."""
 
-    def __init__(self, X: RowSource, n_anchors: int, beta: float) -> None:
-        self._X = X
+    def __init__(self, X: RowSource, beta: float) -> None:
+        self._parts = X.parts()
         self._beta = beta
-        self._width = X.shape[1] + 3 * n_anchors
 
     def first_graph(self, A: FloatArray) -> Sums:
         """Sums of the graph that k-means anchors give."""
@@ -159,40 +159,38 @@ class OrthogonalAnchors:
         return float((1.0 + self._beta) * sums.gram)
 
     def _sums(self, A: FloatArray, divisor: float) -> Sums:
-        products = Products(self._X, A / divisor)
+        sums: Sums = self._parts.total(_orthogonal_sums, A, divisor)
+        return sums
 
-        def of_block(rows: slice) -> Sums:
-            block = self._X.block(rows)
-            Y = products.of(block).astype(np.float64, copy=False)
-            Z = project_columns(Y)
-            return _sums_of(Z, Y, block, np.asarray(np.vdot(Z, Z)), divisor)
 
-        return _total(self._X, of_block, self._width)
+def _orthogonal_sums(X: RowSource, A: FloatArray, divisor: float) -> Sums:
+    """Sums of the graph whose rows are projected products with the anchors, over the divisor."""
+    products = Products(X, A / divisor)
+
+    def of_block(rows: slice) -> Sums:
+        block = X.block(rows)
+        Y = products.of(block).astype(np.float64, copy=False)
+        Z = project_columns(Y)
+        return _sums_of(Z, Y, block, np.asarray(np.vdot(Z, Z)), divisor)
+
+    return _total(X, of_block, X.shape[1] + 3 * len(A))
 
 
 class FreeAnchors:
     """Anchors by least squares; each sample's weights take a projected gradient step, so the graph has to be kept."""
 
-    def __init__(self, X: RowSource, n_anchors: int, beta: float) -> None:
-        self._X = X
+    def __init__(self, X: RowSource, beta: float) -> None:
+        self._parts = X.parts()
         self._beta = beta
-        self._width = X.shape[1] + 4 * n_anchors
-        self._Z = empty((X.shape[0], n_anchors), X.dtype)
+        self._graph = self._parts
 
     def first_graph(self, A: FloatArray) -> Sums:
         """Keep the graph that k-means anchors give."""
-        return self._sums(A, lambda products, _: products)
+        return self._keep(self._parts.map(_first_step, A))
 
     def next_graph(self, A: FloatArray) -> Sums:
         """Keep a graph that is better for the anchors, if there is one."""
-        gram = A @ A.T
-        curvature = float(np.linalg.eigvalsh(gram)[-1]) + self._beta
-
-        def step(products: FloatArray, rows: slice) -> FloatArray:
-            Z = np.ascontiguousarray(read_rows(self._Z, rows).T, dtype=np.float64)
-            return np.asarray(Z - (gram @ Z + self._beta * Z - products) / curvature) if curvature else Z
-
-        return self._sums(A, step)
+        return self._keep(self._parts.zip(self._graph).map(_next_step, A, self._beta))
 
     def next_anchors(self, sums: Sums, A: FloatArray) -> FloatArray:
         """The best anchors for the graph."""
@@ -202,17 +200,55 @@ class FreeAnchors:
         """|Z A|^2 + beta |Z|^2."""
         return float(np.vdot(sums.gram, A @ A.T) + self._beta * np.trace(sums.gram))
 
-    def _sums(self, A: FloatArray, target: Callable[[FloatArray, slice], FloatArray]) -> Sums:
-        products = Products(self._X, A)
+    def _keep(self, steps: Parts) -> Sums:
+        self._graph = steps.keep()
+        sums: Sums = self._graph.total(_sums_of_step)
+        return sums
 
-        def of_block(rows: slice) -> Sums:
-            block = self._X.block(rows)
-            Y = products.of(block).astype(np.float64, copy=False)
-            Z = project_columns(target(Y, rows))
-            write_rows(self._Z, rows, Z.T)
-            return _sums_of(Z, Y, block, Z @ Z.T, 1.0)
 
-        return _total(self._X, of_block, self._width)
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The graph of some samples, and its sums."""
+
+    graph: npt.NDArray[Any]
+    sums: Sums
+
+
+def _first_step(X: RowSource, A: FloatArray) -> Step:
+    """Projected products with the anchors."""
+    return _step(X, A, lambda products, _: products)
+
+
+def _next_step(item: tuple[RowSource, Step], A: FloatArray, beta: float) -> Step:
+    """A projected gradient step from the graph before."""
+    X, before = item
+    gram = A @ A.T
+    curvature = float(np.linalg.eigvalsh(gram)[-1]) + beta
+
+    def target(products: FloatArray, rows: slice) -> FloatArray:
+        Z = np.ascontiguousarray(read_rows(before.graph, rows).T, dtype=np.float64)
+        return np.asarray(Z - (gram @ Z + beta * Z - products) / curvature) if curvature else Z
+
+    return _step(X, A, target)
+
+
+def _step(X: RowSource, A: FloatArray, target: Callable[[FloatArray, slice], FloatArray]) -> Step:
+    """Graph of the projections of what ``target`` makes of the products with the anchors."""
+    products = Products(X, A)
+    graph = empty((X.shape[0], len(A)), X.dtype)
+
+    def of_block(rows: slice) -> Sums:
+        block = X.block(rows)
+        Y = products.of(block).astype(np.float64, copy=False)
+        Z = project_columns(target(Y, rows))
+        write_rows(graph, rows, Z.T)
+        return _sums_of(Z, Y, block, Z @ Z.T, 1.0)
+
+    return Step(graph, _total(X, of_block, X.shape[1] + 4 * len(A)))
+
+
+def _sums_of_step(step: Step) -> Sums:
+    return step.sums
 
 
 def _sums_of(Z: FloatArray, Y: FloatArray, block: Any, gram: FloatArray, divisor: float) -> Sums:

@@ -3,49 +3,107 @@
 It gives every sample a score s in [0, 1] and takes the largest; then s <- s (1 - s), divided by its maximum, and so on.
 A sample just taken has s = 1, so its score, and that of its duplicates, is 0 from then on. The map is chaotic: after
 some fifty anchors the last digit of the first scores decides. They are therefore summed feature by feature in the order
-of the views, in double precision, for dense and sparse views alike.
+of the views, in double precision, for dense and sparse views alike, and in whatever parts the samples come.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from anchor_align.blocks import ScaledRows, map_rows, read_rows, run_rows
+from anchor_align.blocks import ScaledRows, is_dask, map_rows, read_rows, run_rows
 
 from ._types import FloatArray, IndexArray, is_sparse
 
+# Anchors after which a cluster keeps new scores. That costs as much as a pass; going through the steps again, little.
+STEPS = 8
+
+
+@dataclass(frozen=True)
+class Best:
+    """Largest score and the first sample that has it; ``+`` joins parts."""
+
+    score: float
+    row: int
+
+    def __add__(self, other: Best) -> Best:
+        """Of both; the other's samples come after these."""
+        return self if self.score >= other.score else other
+
+
+@dataclass(frozen=True, eq=False)
+class Minima:
+    """Smallest entry of every feature, view by view; ``+`` joins parts."""
+
+    views: list[FloatArray]
+
+    def __add__(self, other: Minima) -> Minima:
+        """Of both."""
+        return Minima([np.minimum(*each) for each in zip(self.views, other.views, strict=True)])
+
 
 def alternate_sampling(views: Sequence[ScaledRows], n_anchors: int) -> IndexArray:
-    """Indices of the samples that are the anchors, ascending."""
-    scores = _feature_sums(views)
+    """Indices of the samples that are the anchors, ascending; one pass over the scores for each."""
+    parts = views[0].parts().zip(*(X.parts() for X in views[1:]))
+    scores = parts.map(_first_scores, parts.total(_lowest)).keep()
+    steps = STEPS if is_dask(views[0].array) else 1
     taken: list[int] = []
+    divisors: list[float] = []
     for _ in range(n_anchors):
-        largest = scores.max()
-        if largest <= 0:
+        best = scores.total(_best, divisors)
+        if best.score <= 0:
             break
-        scores /= largest
-        taken.append(int(scores.argmax()))
-        scores = scores * (1.0 - scores)
+        taken.append(best.row)
+        divisors = [*divisors, best.score]
+        if len(divisors) == steps:
+            scores, divisors = scores.map(_next_scores, divisors).keep(), []
     # No sample left that differs from those taken: fill up in order.
-    rest = np.setdiff1d(np.arange(len(scores)), taken)[: n_anchors - len(taken)]
+    rest = np.setdiff1d(np.arange(n_anchors), taken)[: n_anchors - len(taken)]
     return np.sort(np.concatenate([np.asarray(taken, dtype=np.intp), rest]))
 
 
-def _feature_sums(views: Sequence[ScaledRows]) -> FloatArray:
+# Number of the first sample, and the scores.
+Scores = tuple[int, FloatArray]
+
+
+def _best(part: Scores, divisors: Sequence[float]) -> Best:
+    first, scores = _next_scores(part, divisors)
+    row = int(scores.argmax())
+    return Best(float(scores[row]), first + row)
+
+
+def _next_scores(part: Scores, divisors: Sequence[float]) -> Scores:
+    """Scores some anchors later; ``divisors`` are the largest ones before each of them."""
+    first, scores = part
+    for largest in divisors:
+        scores = scores / largest
+        scores = scores * (1.0 - scores)
+    return first, scores
+
+
+def _lowest(views: Sequence[ScaledRows]) -> Minima:
+    return Minima([_lowest_of_view(X) for X in views])
+
+
+def _lowest_of_view(X: ScaledRows) -> FloatArray:
+    n, d = X.shape
+    return np.asarray(np.min(list(map_rows(lambda rows: _minima(_divided(X, rows)), n, width=2 * d)), axis=0))
+
+
+def _first_scores(views: Sequence[ScaledRows], low: Minima) -> Scores:
     """Sum over all features of what a sample has above the feature's minimum."""
     sums = np.zeros(views[0].shape[0])
-    for X in views:
-        _add_features(sums, X)
-    return sums
+    for X, minima in zip(views, low.views, strict=True):
+        _add_features(sums, X, minima)
+    return views[0].first, sums
 
 
-def _add_features(sums: FloatArray, X: ScaledRows) -> None:
+def _add_features(sums: FloatArray, X: ScaledRows, low: FloatArray) -> None:
     n, d = X.shape
-    low = np.min(list(map_rows(lambda rows: _minima(_divided(X, rows)), n, width=2 * d)), axis=0)
 
     def add(rows: slice) -> None:
         block = _divided(X, rows)
@@ -56,9 +114,9 @@ def _add_features(sums: FloatArray, X: ScaledRows) -> None:
             sums[rows] = np.bincount(at, np.concatenate([sums[rows], columns.data]), block.shape[0])
             return
         dense = block.toarray() if is_sparse(block) else block
-        # One contiguous row for each feature: added up one after the other.
+        # One contiguous row for each feature: added up one after the other. Of a single sample, numpy would add pairs.
         features = np.concatenate([sums[None, rows], np.ascontiguousarray((dense - low).T)])
-        sums[rows] = np.add.reduce(features, axis=0)
+        sums[rows] = np.add.reduce(features, axis=0) if features.shape[1] > 1 else np.cumsum(features)[-1]
 
     run_rows(add, n, width=3 * d)
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from anchor_align import InputError
-from anchor_align.blocks import ColumnStats, ScaledRows, scaled_rows
+from anchor_align.blocks import ColumnStats, ScaledRows, is_dask, joined, scaled_rows, view_rows
 from anchor_align.errors import unknown_name
 
 from ._types import FloatArray, IndexArray, is_sparse
@@ -45,7 +45,7 @@ class Scaler:
 
     def __call__(self, X: Any) -> ScaledRows:
         """Scale a view."""
-        return ScaledRows(X, self.centre, self.divisor, self.unit, self.known, self.double)
+        return view_rows(X, self.centre, self.divisor, self.unit, self.known, self.double)
 
 
 def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
@@ -53,7 +53,7 @@ def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
 
     Parameters
     ----------
-    X : ndarray or csr_array of shape (n_samples, n_features)
+    X : ndarray, csr_array or Dask array of shape (n_samples, n_features)
     scale : {"spread", "standard", "unit", "max", None}
         "spread": the view divided by the root mean square standard deviation of its features. "standard": every feature
         to mean 0 and standard deviation 1, constant features to 0. "unit": every sample to a mean square of 1, samples
@@ -63,7 +63,7 @@ def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
     """
     if scale is not None and (not isinstance(scale, str) or scale not in SCALES):
         raise unknown_name("scale", scale, [name for name in SCALES if name])
-    raw = ScaledRows(X)
+    raw = view_rows(X)
     stats = raw.stats()
     _check_size(stats, view)
     least, most = SINGLE
@@ -122,6 +122,16 @@ class _SideBySide:
 
 def side_by_side(views: Sequence[ScaledRows]) -> ScaledRows:
     """All features of all views; sparse if one view is, and then without the shift of sparse views."""
-    if any(is_sparse(X.array) for X in views):
-        return ScaledRows(sp.hstack([scaled_rows(X, slice(None))[0] for X in views], format="csr"))
+    if is_dask(views[0].array):
+        kind = sp.csr_array if any(X.sparse for X in views) else np.empty
+        shape, dtype = (0, sum(X.shape[1] for X in views)), np.result_type(*(X.dtype for X in views))
+        parts = views[0].parts().zip(*(X.parts() for X in views[1:]))
+        return view_rows(joined(parts.map(_side_by_side), kind(shape, dtype=dtype)))
+    if any(X.sparse for X in views):
+        return ScaledRows(_side_by_side(views))
     return ScaledRows(_SideBySide(views))
+
+
+def _side_by_side(views: Sequence[ScaledRows]) -> Any:
+    rows = [scaled_rows(X, slice(None))[0] for X in views]
+    return sp.hstack(rows, format="csr") if any(map(is_sparse, rows)) else np.hstack(rows)

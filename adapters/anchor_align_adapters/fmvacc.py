@@ -56,6 +56,7 @@ class FMVACC(Adapter):
     """
 
     name = "fmvacc"
+    works_on_dask = True
 
     def __init__(
         self,

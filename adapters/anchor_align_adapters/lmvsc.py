@@ -55,6 +55,7 @@ class LMVSC(Adapter):
     """
 
     name = "lmvsc"
+    works_on_dask = True
 
     def __init__(
         self, alpha: float = 1.0, *, scale: str | None = "spread", n_init: int = 1, kmeans: str = "full"

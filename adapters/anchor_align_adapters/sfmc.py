@@ -13,21 +13,21 @@ fusion method, TPAMI 2022). Anchors are the same samples in all views, so their 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl
-from anchor_align.blocks import ScaledRows, read_rows, scaled_rows
+from anchor_align.blocks import Parts, ScaledRows, is_dask, parts_of, scaled_rows, view_rows
 from anchor_align.checks import check_whole_number
 from anchor_align.errors import InputError, unknown_name
 
 from ._anchors import anchors_of_views, check_n_anchors, kmeans_anchors
 from ._neighbours import nearest_anchor_graph
-from ._rank import rank_constrained_graph
+from ._rank import RankResult, rank_constrained_graph
+from ._rank_parts import PartsResult, rank_constrained_parts, rank_constrained_rows
 from ._sampling import alternate_sampling
 from ._scaling import apply_scalers, scale_views, side_by_side
 from ._types import FloatArray, IndexArray, is_sparse
@@ -75,6 +75,7 @@ class SFMC(Adapter):
     """
 
     name = "sfmc"
+    works_on_dask = True
 
     def __init__(
         self,
@@ -118,11 +119,12 @@ class SFMC(Adapter):
         weights = np.full(len(graphs), 1.0 / len(graphs))
         if len(graphs) == 1:
             return weights
-        sparse = [sp.csr_array(B) for B in graphs]
-        Q = np.array([[float(B.multiply(C).sum()) for C in sparse] for B in sparse])
+        parts = parts_of(graphs[0]).zip(*map(parts_of, graphs[1:])).map(_as_sparse).keep()
+        find = _find_in_parts if is_dask(graphs[0]) else _find_here
+        Q = parts.total(_products)
         for _ in range(check_whole_number("max_iter", self.max_iter, least=1)):
-            P = rank_constrained_graph(_weighted_sum(sparse, weights), n_clusters).graph
-            s = np.array([2.0 * float(B.multiply(P).sum()) for B in sparse])
+            P = find(parts.map(_weighted_sum, weights), n_clusters)
+            s = parts.zip(P).total(_products_with)
             before, weights = weights, simplex_weights(Q, s)
             if np.array_equal(before, weights):
                 break
@@ -130,7 +132,10 @@ class SFMC(Adapter):
 
     def cluster(self, graph: Any, *, n_clusters: int, random_state: int) -> IndexArray:
         """Connected components of the nearest graph that has ``n_clusters`` of them."""
-        result = rank_constrained_graph(graph, n_clusters)
+        find: Callable[..., RankResult | PartsResult] = rank_constrained_graph
+        if is_dask(graph):
+            find = rank_constrained_rows
+        result = find(graph, n_clusters)
         if result.n_components == n_clusters:
             return result.labels
         warnings.warn(
@@ -159,7 +164,8 @@ class SFMC(Adapter):
             together, kind = side_by_side(views), self.kmeans
             centres = kmeans_anchors(together, n_anchors, n_init=1, random_state=random_state, view=0, kind=kind)
             parts = np.split(centres, np.cumsum([X.shape[1] for X in views])[:-1], axis=1)
-            return [A - scaled_rows(X, slice(0, 1))[1] for X, A in zip(views, parts, strict=True)]
+            # Sparse rows have kept their zeros.
+            return [A - X.offset * X.factor if X.sparse else A for X, A in zip(views, parts, strict=True)]
         n = views[0].shape[0]
         if self.anchors == "random":
             rows = np.sort(np.random.default_rng(random_state).choice(n, n_anchors, replace=False))
@@ -171,7 +177,8 @@ class SFMC(Adapter):
         """Scaled samples, and the shift that sparse ones lack; in double precision for alternate sampling."""
         if self.anchors != "alternate" or X.dtype == np.float64:
             return scaled_rows(X, rows)
-        return scaled_rows(replace(X, array=read_rows(X.array, rows).astype(np.float64)), slice(None))
+        block = view_rows(X.array).block(rows).astype(np.float64)
+        return scaled_rows(ScaledRows(block, X.centre, X.divisor, X.unit, X.known), slice(None))
 
 
 def simplex_weights(Q: FloatArray, s: FloatArray, max_iter: int = 500, tol: float = 1e-8) -> FloatArray:
@@ -210,7 +217,28 @@ def _project(w: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(w - thresholds[descending > thresholds][-1], 0.0))
 
 
-def _weighted_sum(graphs: Sequence[Any], weights: FloatArray) -> Any:
+def _as_sparse(graphs: Sequence[Any]) -> list[sp.csr_array]:
+    return [sp.csr_array(B) for B in graphs]
+
+
+def _products(graphs: list[sp.csr_array]) -> FloatArray:
+    return np.array([[float(B.multiply(C).sum()) for C in graphs] for B in graphs])
+
+
+def _products_with(item: tuple[list[sp.csr_array], sp.csr_array]) -> FloatArray:
+    graphs, P = item
+    return np.array([2.0 * float(B.multiply(P).sum()) for B in graphs])
+
+
+def _find_here(graph: Parts, k: int) -> Parts:
+    return graph.map(lambda G: rank_constrained_graph(G, k).graph)
+
+
+def _find_in_parts(graph: Parts, k: int) -> Parts:
+    return rank_constrained_parts(graph, k).graph
+
+
+def _weighted_sum(graphs: list[sp.csr_array], weights: FloatArray) -> Any:
     total = graphs[0] * weights[0]
     for B, weight in zip(graphs[1:], weights[1:], strict=True):
         total = total + B * weight

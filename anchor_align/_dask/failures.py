@@ -1,0 +1,38 @@
+"""What goes wrong on a cluster, in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
+
+from ..errors import ClusterError
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Say what it means when a cluster goes away or a worker does not survive its work."""
+    try:
+        yield
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise ClusterError(reason) from error
+
+
+def _reason(error: Exception) -> str | None:
+    names = {base.__name__ for base in type(error).__mro__}
+    if "KilledWorker" in names:
+        return (
+            f"Dask gave up on a chunk whose worker died several times ({error}). Mostly the worker's memory limit is "
+            "too low for the chunk: rechunk the views to fewer rows, or give the workers more memory."
+        )
+    if names & {"CommClosedError", "FutureCancelledError", "NoWorkerError", "TimeoutError"} or isinstance(
+        error, (CancelledError, ConnectionError)
+    ):
+        return (
+            f"The Dask cluster went away during the work ({type(error).__name__}: {str(error)[:200]}). Nothing of the "
+            "fit is kept; connect to a cluster and fit again."
+        )
+    return None
