@@ -183,7 +183,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
         self.labels_ = labels
         self.fused_graph_: Any = fused.graph
-        self.embedding_ = vectors
+        self.embedding_: Any = vectors
         self.anchors_ = graphs.learned.anchors
         self.anchor_graphs_ = graphs.learned
         self.permutations_ = fused.permutations

@@ -37,6 +37,7 @@ class MadeRows:
         return int(self.shape[1])
 
     def parts(self) -> Parts:
+        """All rows, in one part."""
         return Here(self)
 
     def block(self, rows: slice, /) -> Any:

@@ -28,9 +28,8 @@ def _reason(error: Exception) -> str | None:
             f"Dask gave up on a chunk whose worker died several times ({error}). Mostly the worker's memory limit is "
             "too low for the chunk: rechunk the views to fewer rows, or give the workers more memory."
         )
-    if names & {"CommClosedError", "FutureCancelledError", "NoWorkerError", "TimeoutError"} or isinstance(
-        error, (CancelledError, ConnectionError)
-    ):
+    of_cluster = any(base.__module__.partition(".")[0] == "distributed" for base in type(error).__mro__)
+    if of_cluster or isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
         return (
             f"The Dask cluster went away during the work ({type(error).__name__}: {str(error)[:200]}). Nothing of the "
             "fit is kept; connect to a cluster and fit again."
