@@ -152,8 +152,8 @@ def _deadly(block_info: Any = None) -> np.ndarray:
 
 
 def test_workers_with_far_less_memory_than_the_data() -> None:
-    """1.6 GB in two views, two workers of 600 MB: the limit holds, and nothing is restarted."""
-    n, rows, d, limit = 400_000, 10_000, 500, 600e6
+    """960 MB in two views, two workers of 450 MB: the limit holds, and nothing is restarted."""
+    n, rows, d, limit = 240_000, 10_000, 500, 450e6
     views = [
         da.map_blocks(
             _wide_block, view, chunks=((rows,) * (n // rows), (d,)), dtype=np.float32, meta=np.empty((0, d), np.float32)
