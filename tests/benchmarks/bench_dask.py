@@ -40,7 +40,7 @@ WORKERS = 2
 LIMIT = 600e6
 LEAST_ACCURACY = 0.9
 # Full k-means is left out if ten times as many samples would take longer than this, in seconds.
-LONGEST = 1800.0
+LONGEST = 600.0
 # Chunks among which visits and traffic are measured, and rounds of them.
 CHUNKS, QUICK_CHUNKS, ROUNDS, QUICK_ROUNDS = (40, 400), (40,), 50, 10
 MEGABYTE = 1e6
