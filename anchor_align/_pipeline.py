@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ._align import AnchorAligner
-from ._fusion import FusedRows, Recipe, check_weights, fused_rows, permute_columns
+from ._columns import permute_columns
+from ._fusion import FusedRows, Recipe, check_weights, fused_rows
 from ._grams import GramMatrices
 from ._graph_rows import GraphSet, StoredGraphs
 from ._labels import number_by_appearance
