@@ -39,10 +39,19 @@ def find_starts(source: RowSource, draws: FloatArray, n_clusters: int) -> tuple[
         first = 1 + (cluster - 1) * n_trials
         candidates = nearness.find(draws[:, first : first + n_trials])
         rows = true_rows(source, candidates.ravel()).reshape(n_runs, n_trials, d)
-        best = nearness.potentials(rows).argmin(axis=1)
+        best = first_least(nearness.potentials(rows), source.dtype)
         centres[:, cluster] = rows[np.arange(n_runs), best]
         nearness.add(centres[:, cluster], best)
     return centres, nearness.norms
+
+
+def first_least(potentials: FloatArray, dtype: np.dtype[Any]) -> IndexArray:
+    """The candidate with the least potential, in each run; the first of those that differ by rounding only.
+
+    Two outliers that are near to each other make the same potential, each without the other.
+    """
+    rounding = 1e-9 if dtype == np.float64 else 1e-5
+    return np.asarray(np.argmax(potentials <= (1.0 + rounding) * potentials.min(axis=1, keepdims=True), axis=1))
 
 
 class Nearness:

@@ -164,6 +164,20 @@ def test_fit_does_not_depend_on_chunks(adapter: str, params: dict[str, Any], row
     assert there.anchor_graphs_.graphs[0].shape == (569, 12)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_graphs_that_exist_already(sparse: bool) -> None:
+    """Graphs on a cluster are fused and clustered there; so are graphs in memory that are not to be fused whole."""
+    graphs: list[Any] = planted_graphs(np.random.default_rng(0), 300, 5)[0]
+    if sparse:
+        graphs = [sp.csr_array(np.where(Z > 0.1, Z, 0.0)) for Z in graphs]
+    here = AlignedClusterer("precomputed", n_clusters=3, random_state=0).fit(graphs)
+    for storage in ("memory", "never"):
+        there = AlignedClusterer("precomputed", n_clusters=3, storage=storage, random_state=0).fit(chunked(graphs, 90))
+        np.testing.assert_array_equal(there.labels_.compute(), here.labels_)
+    again = AlignedClusterer("precomputed", n_clusters=3, storage="never", random_state=0).fit(graphs)
+    np.testing.assert_array_equal(again.labels_, here.labels_)
+
+
 @pytest.mark.parametrize("adapter", ["lmvsc", "fmvacc"])
 @pytest.mark.parametrize("fusion", ["aligned", "unaligned", "concat"])
 def test_graphs_need_not_be_kept(adapter: str, fusion: str) -> None:

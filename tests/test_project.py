@@ -145,6 +145,15 @@ def test_example_out_of_core(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_example_on_dask(tmp_path: Path) -> None:
+    """A cluster of two processes finds the planted clusters; the labels stay there."""
+    pytest.importorskip("distributed")
+    out = run_script(str(ROOT / "examples" / "on_dask.py"), "--rows", "20000", cwd=tmp_path)
+    assert "2 workers" in out
+    assert float(re.findall(r"ACC ([\d.]+)", out)[0]) > 0.99
+    assert "labels_ is a Dask array in 2 chunks" in out
+
+
 def test_example_large(tmp_path: Path) -> None:
     """Both ways of storage find the planted clusters in files; too small a budget is told."""
     out = run_script(str(ROOT / "examples" / "large.py"), "40000", cwd=tmp_path)

@@ -34,6 +34,7 @@ class Precomputed(Adapter):
 
     name = "precomputed"
     chooses_n_anchors = True
+    works_on_dask = True
 
     def __init__(self, aligned: bool = False) -> None:
         self.aligned = aligned
@@ -47,6 +48,12 @@ class Precomputed(Adapter):
     ) -> AnchorGraphs:
         """The views themselves."""
         return AnchorGraphs(views, aligned=check_flag("aligned", self.aligned))
+
+    def learn_anchors(
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+    ) -> AnchorGraphs:
+        """Nothing is learned; the graphs are read a block at a time."""
+        return AnchorGraphs((), aligned=check_flag("aligned", self.aligned))
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Sequence[Any]:
         """The views themselves."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import dask
 import dask.array as da
+from dask.core import flatten
 from dask.highlevelgraph import HighLevelGraph
 
 from .._types import is_dask
@@ -58,8 +59,10 @@ def alike(arrays: Sequence[Any], names: Sequence[int | str]) -> list[Any]:
                 stacklevel=2,
             )
         same.append(X if X.chunks == (rows, X.shape[1:]) else X.rechunk((rows, -1)))
-    # Once, as every visit of the chunks would have to do it again.
-    return list(dask.optimize(*same))
+    # Once, as every visit of the chunks would have to do it again. Of a persisted array some versions of Dask leave no
+    # graph at all; there is nothing to optimise then.
+    optimized = dask.optimize(*same)
+    return [Y if set(flatten(Y.__dask_keys__())) <= set(Y.dask) else X for X, Y in zip(same, optimized, strict=True)]
 
 
 def from_parts(parts: Chunked, meta: Any) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._kmeans_starts import Nearness, draw, n_trials_for
+from .._kmeans_starts import Nearness, draw, first_least, n_trials_for
 from .._labels import first_places
 from .._lloyd import FarRow, Run, assign_rows, farthest_rows, first_farthest, move_centres
 from .._parts import Parts, joined
@@ -93,7 +93,7 @@ def _find_starts(source: RowSource, draws: FloatArray, n_clusters: int) -> Float
         both = parts.zip(states)
         candidates = _find(both, sums, draws[:, at : at + n_trials]).reshape(n_runs, n_trials, d)
         potentials = np.array(both.total(_potentials, candidates))
-        best = potentials.sum(axis=0).argmin(axis=1)
+        best = first_least(potentials.sum(axis=0), source.dtype)
         sums = potentials[:, np.arange(n_runs), best]
         centres[:, cluster] = candidates[np.arange(n_runs), best]
         states = both.map(_nearness_of_next, centres[:, cluster]).keep()

@@ -4,7 +4,7 @@
     python tests/benchmarks/run.py --profile   # writes PROFILE.md: where the time of fmvacc goes
 
 Install the other solvers first: pip install -e ".[test,bench]". BLAS, and with it the package, runs on one thread, so
-that ratios mean the same on every machine; only memory is measured with two. --quick takes scikit-learn's digits and
+that ratios mean the same on every machine; memory and Dask are measured with two. --quick takes scikit-learn's digits and
 small planted data instead of the real data and ends within a few minutes; without it the exit code is 1 if a bar is
 missed.
 """
@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 import bench_anchors
+import bench_dask
 import bench_embedding
 import bench_fmvacc
 import bench_grams
@@ -46,6 +47,7 @@ BENCHMARKS = {
     "anchors": bench_anchors.run,
     "scale": bench_scale.run,
     "memory": bench_memory.run,
+    "dask": bench_dask.run,
     "rivals": bench_rivals.run,
     "study": bench_study.run,
 }

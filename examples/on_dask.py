@@ -1,0 +1,123 @@
+"""Cluster views that are Dask arrays, on a cluster of your own or on one that is started on this machine.
+
+    python examples/on_dask.py [--rows N]
+    python examples/on_dask.py --scheduler tcp://host:8786 --rows 10000000
+    python examples/on_dask.py --scheduler tcp://host:8786 --zarr A.zarr B.zarr --clusters 10
+    python examples/on_dask.py --parquet DIR DIR --clusters 10 --persist
+
+Without files, two views of planted clusters are made by the workers, chunk by chunk; they are never whole anywhere.
+Files must be where all workers can read them. The workers need anchor-align, too, in the version of this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from anchor_align import AlignedClusterer
+from anchor_align.metrics import acc
+
+N_CLUSTERS, N_FEATURES = 10, 16
+# Chunks of this many rows: few enough visits, and each fits a worker many times over.
+CHUNK = 100_000
+
+
+def make_chunk(view: int, block_info: Any = None) -> np.ndarray:
+    """One chunk of a planted view. The same chunk has the same numbers whenever, and wherever, it is made."""
+    place = block_info[None]
+    centres = np.random.default_rng(view).standard_normal((N_CLUSTERS, N_FEATURES))
+    number, size = place["chunk-location"][0], place["chunk-shape"][0]
+    noise = np.random.default_rng([view, number]).standard_normal((size, N_FEATURES))
+    block: np.ndarray = (1.5 * centres[clusters_of(number, size)] + noise).astype(np.float32)
+    return block
+
+
+def clusters_of(number: int, size: int) -> np.ndarray:
+    """Planted clusters of one chunk, the same in all views."""
+    return np.random.default_rng([9, number]).integers(N_CLUSTERS, size=size)
+
+
+def planted(n_rows: int) -> tuple[list[Any], np.ndarray]:
+    """Two lazy views and the clusters of their samples."""
+    import dask.array as da
+
+    # Two chunks or more, so that there is something to do for both workers.
+    size = min(CHUNK, -(-n_rows // 2))
+    sizes = tuple(min(size, n_rows - start) for start in range(0, n_rows, size))
+    meta = np.empty((0, N_FEATURES), np.float32)
+    views = [
+        da.map_blocks(make_chunk, view, chunks=(sizes, (N_FEATURES,)), dtype=np.float32, meta=meta) for view in range(2)
+    ]
+    return views, np.concatenate([clusters_of(number, size) for number, size in enumerate(sizes)])
+
+
+def read_views(arguments: argparse.Namespace) -> list[Any]:
+    """Views in files, lazily: whole rows, and the same rows in each chunk of all views."""
+    if arguments.zarr:
+        import dask.array as da
+
+        return [da.from_zarr(path).rechunk((CHUNK, -1)) for path in arguments.zarr]
+    import dask.dataframe as dd
+
+    return [dd.read_parquet(path) for path in arguments.parquet]
+
+
+def main() -> None:
+    """Connect, fit, look at the labels."""
+    parser = argparse.ArgumentParser(description="Cluster views that are Dask arrays.")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a cluster that runs; else one of two processes here")
+    parser.add_argument("--rows", type=int, default=200_000, metavar="N", help="samples that are made [200000]")
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument("--zarr", nargs="+", metavar="ARRAY", help="views of your own, one zarr array each")
+    files.add_argument(
+        "--parquet", nargs="+", metavar="DIR", help="views of your own, one folder of parquet files each"
+    )
+    parser.add_argument("--clusters", type=int, default=N_CLUSTERS, metavar="K", help=f"[{N_CLUSTERS}]")
+    parser.add_argument("--persist", action="store_true", help="keep the views in the workers' memory, if they fit")
+    arguments = parser.parse_args()
+    if arguments.rows < 1000:
+        parser.error("--rows must be 1000 or more")
+    try:
+        import dask.array as da
+        from distributed import Client, LocalCluster
+    except ImportError as error:
+        raise SystemExit(f'Dask is not installed ({error}): pip install "anchor-align[dask]"') from None
+
+    with ExitStack() as stack:
+        cluster = arguments.scheduler
+        if cluster is None:
+            local = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+            cluster = stack.enter_context(local)
+        client = stack.enter_context(Client(cluster))
+        print(f"{len(client.scheduler_info()['workers'])} workers")
+        if arguments.zarr or arguments.parquet:
+            views, truth = read_views(arguments), None
+        else:
+            views, truth = planted(arguments.rows)
+        if arguments.persist:  # else they are made, or read, anew in each pass
+            views = client.persist(views)
+        # Graphs are not kept, and k-means of the anchors looks at a sample: few passes over the views, little memory.
+        clusterer = AlignedClusterer(
+            "lmvsc",
+            n_clusters=arguments.clusters,
+            adapter_params={"kmeans": "sample"},
+            storage="never",
+            random_state=0,
+        )
+        start = time.perf_counter()
+        labels: Any = clusterer.fit(views).labels_
+        print(f"{labels.shape[0]} samples, fitted in {time.perf_counter() - start:.1f} s")
+        sizes = da.bincount(labels, minlength=arguments.clusters).compute()
+        print(f"clusters of {', '.join(map(str, sorted(sizes.tolist(), reverse=True)))} samples")
+        if truth is not None:
+            print(f"ACC {acc(truth, labels.compute()):.3f}")
+        print(f"labels_ is a Dask array in {labels.npartitions} chunks, which stays with the workers.")
+        print('labels_.to_zarr("labels.zarr") writes it from there; labels_.compute() or gather=True brings it here.')
+
+
+if __name__ == "__main__":
+    main()
