@@ -51,8 +51,9 @@ def fuse(
         unaligned control; views with fewer anchors then have none in the last columns.
     weights : array-like of float of shape (n_views,), or "auto", optional
         One weight >= 0 per view; they are divided by their sum. By default all views weigh the same. "auto": by how
-        much a view's graph, with the anchors where ``P_list`` puts them, agrees with those of the others
-        (:func:`agreement_weights`), which takes a pass over the samples more.
+        much a view's graph, with the anchors where ``P_list`` puts them, agrees with those of the others: views that
+        have to do with each other weigh nearly the same, a view of noise next to nothing. One or two views always
+        weigh the same. It takes one more pass over the samples.
     how : {"mean", "concat"}, default="mean"
         "mean" is the weighted mean, n_samples x n_columns: rows that sum to one still do. "concat" puts the graphs
         side by side, n_samples x (all anchors): a control that needs no alignment, because clustering it gives the

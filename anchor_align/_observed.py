@@ -170,7 +170,13 @@ def column_sums(Z: Graph) -> FloatArray:
 
 
 def check_missing(
-    graphs: Sequence[Graph], mask: object, missing: object = "error", *, whole: bool = True
+    graphs: Sequence[Graph],
+    mask: object,
+    missing: object = "error",
+    *,
+    whole: bool = True,
+    names: Sequence[str] | None = None,
+    columns: str = "anchors",
 ) -> BoolArray | None:
     """Which view has which sample, from a mask, from rows of NaN, or both; None if every view has every sample.
 
@@ -182,15 +188,20 @@ def check_missing(
         "nan": rows that are NaN throughout are not observed.
     whole : bool, default=True
         Whether every sample must be in some view.
+    names : sequence of str, optional
+        Of the views, for messages.
+    columns : str, default="anchors"
+        What the columns are, for messages.
     """
     check_choice("missing", missing, MISSING)
     if mask is None and missing == "error":
         return None
     if any(map(is_dask, graphs)):
-        raise InputError("Samples that views do not have are not supported for Dask arrays; compute the graphs first.")
+        raise InputError("Samples that views do not have are not supported for Dask arrays; compute them first.")
     observed = check_mask(mask, len(graphs), int(graphs[0].shape[0]))
     if missing == "nan":
-        observed = np.array([_not_nan(Z, view, observed[view]) for view, Z in enumerate(graphs)])
+        numbered = zip(names or map(str, range(len(graphs))), graphs, observed, strict=True)
+        observed = np.array([_not_nan(Z, view, seen, columns) for view, Z, seen in numbered])
     if whole:
         check_seen(observed)
     return None if observed.all() else observed
@@ -225,7 +236,7 @@ def check_seen(mask: BoolArray) -> None:
         )
 
 
-def _not_nan(Z: Graph, view: int, seen: BoolArray) -> BoolArray:
+def _not_nan(Z: Graph, view: str, seen: BoolArray, columns: str) -> BoolArray:
     """Which rows hold numbers; a row with some NaN is an error."""
     if Z.dtype.kind != "f":
         return seen
@@ -242,7 +253,7 @@ def _not_nan(Z: Graph, view: int, seen: BoolArray) -> BoolArray:
     some = np.flatnonzero((counts > 0) & (counts < m) & seen)
     if some.size:
         raise InputError(
-            f"View {view} has {counts[some[0]]} NaN among {m} anchors in row {some[0]} ({some.size} such rows); "
+            f"View {view} has {counts[some[0]]} NaN among {m} {columns} in row {some[0]} ({some.size} such rows); "
             "a row that was not observed is NaN throughout."
         )
     return np.asarray(seen & (counts < m))
