@@ -57,6 +57,12 @@ class Views:
     def n_samples(self) -> int:
         return int(self.matrices[0].shape[0])
 
+    def n_learnable(self, apart: bool) -> int:
+        """Samples that anchors of every view can be learned from: in views apart, or those that all views have."""
+        if self.observed is None:
+            return self.n_samples
+        return int(self.observed.sum(axis=1).min() if apart else self.observed.all(axis=0).sum())
+
     @property
     def on_dask(self) -> bool:
         """Whether the views are Dask arrays."""

@@ -64,8 +64,8 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         get graphs as Dask arrays.
 
         ``views_apart`` : class attribute or property; True says that anchors and graph of a view depend on that view
-        alone. :meth:`learn_anchors` may then get views of different numbers of samples, as many as each of them has, and
-        a list of numbers of anchors, one for each view. For other adapters all views must have the same number of
+        alone. :meth:`learn_anchors` may then get views of different numbers of samples, as many as each of them has,
+        and a list of numbers of anchors, one for each view. For other adapters all views must have the same number of
         anchors, and if some views lack samples, anchors are learned from the samples that all views have.
 
         :meth:`default_n_anchors` : called before :meth:`anchor_graphs` if the user names no number of anchors.

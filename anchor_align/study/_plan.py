@@ -145,7 +145,9 @@ def _count(rule: int | str | None, adapter: Adapter, info: DataInfo) -> int | No
         return anchors_for(rule, info.n_clusters)
     try:
         with contained():
-            return count_anchors(adapter, None, info.n_samples, info.n_clusters)
+            count = count_anchors(adapter, None, info.n_samples, info.n_clusters)
+            assert isinstance(count, int)  # adapters suggest one number for all views
+            return count
     except (Exception, SystemExit):  # the run will fail, and say why
         return None
 
