@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -263,7 +263,7 @@ class GramMatrices:
         return columns_of(view, self.sizes)
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class _Products:
     """What is summed up over the rows; ``+`` adds other rows."""
 
@@ -286,9 +286,8 @@ def _sum_products(graphs: LocalGraphSet, callback: Callable[[int, int], object] 
 
     def multiply(rows: slice) -> _Products:
         blocks, seen = graphs.blocks(rows), observed_rows(graphs, rows)
-        with np.errstate(over="ignore", invalid="ignore"):
-            sums = np.concatenate([column_sums(Z) for Z in blocks])
-        return _Products(block_products(blocks), sums, None if seen is None else pair_sums(blocks, seen))
+        products = _products(_side_by_side(blocks))
+        return products if seen is None else replace(products, pairs=pair_sums(blocks, seen))
 
     products: _Products | None = None
     for part in map_rows(multiply, n, width=width):
@@ -384,11 +383,27 @@ def _check_pairs(pairs: PairSums | None, sizes: tuple[int, ...]) -> PairSums | N
 
 def block_products(blocks: list[Graph]) -> FloatArray:
     """Products of all graphs' rows with each other, in double precision: float32 would lose digits in long sums."""
+    return _multiplied(_side_by_side(blocks))
+
+
+def _side_by_side(blocks: list[Graph]) -> list[Graph]:
+    """The same numbers in double precision, in one array if they are dense."""
+    if any(map(is_sparse, blocks)):
+        return [Z.astype(np.float64, copy=False) for Z in blocks]
+    return [np.concatenate(blocks, axis=1, dtype=np.float64)]
+
+
+def _products(blocks: list[Graph]) -> _Products:
     with np.errstate(over="ignore", invalid="ignore"):
-        if not any(map(is_sparse, blocks)):
-            rows = np.concatenate(blocks, axis=1, dtype=np.float64)
-            return rows.T @ rows
-        return _sparse_products([Z.astype(np.float64, copy=False) for Z in blocks])
+        sums = np.concatenate([column_sums(Z) for Z in blocks])
+    return _Products(_multiplied(blocks), sums, None)
+
+
+def _multiplied(blocks: list[Graph]) -> FloatArray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if len(blocks) == 1 and not is_sparse(blocks[0]):
+            return np.asarray(blocks[0].T @ blocks[0])
+        return _sparse_products(blocks)
 
 
 def _sparse_products(blocks: list[Graph]) -> FloatArray:

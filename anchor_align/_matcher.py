@@ -209,7 +209,7 @@ class Matcher:
         # With the view in its present order the identity is what the solver must not fall below.
         present = problem.permute(identity, permutations[view])
         match = self._solve_pair(present, np.column_stack([known, known]))
-        gain = self.scaled.gain(view, permutations, match.permutation, present, self.scaled.lam)
+        gain = self.scaled.gain(view, permutations, match.permutation, present)
         return match if gain > RELATIVE_TOLERANCE * problem.scale else None
 
     def _possible_references(self, reference: str) -> list[int]:

@@ -97,9 +97,7 @@ class ScaledGrams:
         unit = sum(self._unit(u, view) for u in others) / len(others)
         return PairTerms(np.asarray(K), np.asarray(S), self.structure(view), unit)
 
-    def gain(
-        self, view: int, permutations: Sequence[IndexArray], step: IndexArray, present: PairProblem, lam: float
-    ) -> float:
+    def gain(self, view: int, permutations: Sequence[IndexArray], step: IndexArray, present: PairProblem) -> float:
         """Change of the mean objective of a view's pairs when its present order is permuted by ``step``.
 
         ``present`` is the problem of :meth:`against_others` with the view in its present order.

@@ -75,12 +75,10 @@ class SharedScaledGrams(ScaledGrams):
         K, S1, S2 = (np.mean([getattr(each, name) for each in terms], axis=0) for name in ("K", "S1", "S2"))
         return PairTerms(K, S1, S2, float(np.mean([each.unit for each in terms])))
 
-    def gain(
-        self, view: int, permutations: Sequence[IndexArray], step: IndexArray, present: PairProblem, lam: float
-    ) -> float:
+    def gain(self, view: int, permutations: Sequence[IndexArray], step: IndexArray, present: PairProblem) -> float:
         """Change of the mean objective of a view's pairs when its present order is permuted by ``step``."""
         now, then = permutations[view], permutations[view][step]
-        problems = [terms.problem(lam) for terms in self.apart(view, permutations)]
+        problems = [terms.problem(self.lam) for terms in self.apart(view, permutations)]
         return float(np.mean([problem.value(then) - problem.value(now) for problem in problems]))
 
     def total(self, permutations: Sequence[IndexArray]) -> float:

@@ -344,7 +344,7 @@ def test_what_cannot_be_combined_with_a_mask() -> None:
         fuse([GOOD, GOOD], weights=[0, 1], mask=mask)
     da = pytest.importorskip("dask.array")
     for options in ({"mask": mask}, {"missing": "nan"}):
-        with pytest.raises(InputError, match="not supported for Dask arrays; compute the graphs first"):
+        with pytest.raises(InputError, match="not supported for Dask arrays; compute them first"):
             align([da.from_array(GOOD), da.from_array(GOOD)], **options)
 
 

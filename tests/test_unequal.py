@@ -21,6 +21,7 @@ from strategies import (
     related_graphs,
     seeds,
     sorted_columns,
+    total_objective,
 )
 
 from anchor_align import AnchorAligner, GramMatrices, InputError, InputTypeError, align, fuse
@@ -130,6 +131,16 @@ def test_numbering_of_views_and_anchors_does_not_matter(seed: int, reference: st
     mixed = [graphs[v][:, rng.permutation(sizes[v])] for v in order]
     fused = [fuse(Z, align(Z, reference=reference)) for Z in (graphs, mixed)]
     np.testing.assert_allclose(sorted_columns(fused[1]), sorted_columns(fused[0]), atol=1e-12)
+
+
+@given(seeds, st.lists(st.integers(1, 6), min_size=3, max_size=5), lams)
+@settings(max_examples=20)
+def test_consensus_of_unequal_views_is_never_below_a_star(seed: int, sizes: list[int], lam: float) -> None:
+    """The total over all pairs of views, whichever view is the reference."""
+    graphs = unequal_graphs(np.random.default_rng(seed), 40, sizes)
+    total = total_objective(graphs, align(graphs, lam, reference="consensus"), lam)
+    for reference in ("auto", *range(len(sizes))):
+        assert total >= total_objective(graphs, align(graphs, lam, reference=reference), lam) - 1e-9
 
 
 def test_a_smaller_reference_leaves_anchors_without_a_partner() -> None:

@@ -89,7 +89,7 @@ def test_fuse_takes_the_weights_of_the_aligned_graphs() -> None:
         P = align(graphs, reference="consensus", mask=observed)
         weights = weights_of(graphs, mask=observed)
         for kind in (np.asarray, sp.csr_array):
-            made = [kind(Z) for Z in graphs]  # type: ignore[operator]
+            made = [kind(Z) for Z in graphs]
             fused = fuse(made, P, weights="auto", mask=observed)
             expected = fuse(graphs, P, weights=weights, mask=observed)
             np.testing.assert_allclose(fused if kind is np.asarray else fused.toarray(), expected)
@@ -120,7 +120,8 @@ def test_products_made_elsewhere_need_their_sums() -> None:
 def test_noise_costs_little_on_real_data() -> None:
     """UCI-Digit with a fourth view of noise: less than two points of accuracy, and the real views stay near equal."""
     views, labels = real_data("UCI-Digit_3v")
-    clean, noisy = [], []
+    clean: list[float] = []
+    noisy: list[float] = []
     for seed in range(10):
         noise = np.random.default_rng(seed).standard_normal((len(labels), 76))
         adapter = get_adapter("lmvsc")
