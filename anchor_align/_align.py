@@ -109,7 +109,8 @@ def align(
     Warns
     -----
     UserWarning
-        If, with a mask, an anchor's column sums to less than one mean row over the samples that it was matched by.
+        If, with a mask, an anchor's column sums to less than one mean row over the samples that it was matched by, or
+        views were matched through others because they share no sample.
 
     Raises
     ------

@@ -103,8 +103,6 @@ def fuse(
     if isinstance(weights, str) and weights == "auto":
         weights = agreement_weights(GramMatrices.of_set(rows), orders)
     shares = check_weights(weights, len(graphs))
-    if observed is not None and how == "mean":
-        _check_shares(shares, observed)
     if how == "concat":
         shares = shares * len(graphs)
     recipe = Recipe(tuple(orders), tuple(shares), how)
@@ -207,6 +205,8 @@ class FusedRows:
 
 def fused_rows(graphs: GraphSet, recipe: Recipe) -> FusedRows | ChunkedFused:
     """The fused graph, here or on a cluster."""
+    if isinstance(graphs, ObservedGraphs) and recipe.how == "mean":
+        _check_shares(recipe.shares, graphs.mask)
     if isinstance(graphs, (StoredGraphs, MadeGraphs, ObservedGraphs)):
         return FusedRows(graphs, recipe)
     from ._dask.graphs import ChunkedFused, ChunkedGraphs
@@ -235,8 +235,9 @@ def _over_observed(fused: Any, shares: Sequence[float], seen: BoolArray) -> Any:
     return fused
 
 
-def _check_shares(shares: FloatArray, observed: BoolArray) -> None:
-    lost = np.flatnonzero(~observed[shares > 0].any(axis=0))
+def _check_shares(shares: Sequence[float], observed: BoolArray) -> None:
+    """No sample may be in views of weight zero alone: there would be nothing to take the mean of."""
+    lost = np.flatnonzero(~observed[np.asarray(shares) > 0].any(axis=0))
     if lost.size:
         raise InputError(
             f"Sample {lost[0]} is only in views whose weight is zero ({lost.size} such samples); "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -25,11 +26,14 @@ def warn_of_thin_anchors(grams: GramMatrices, reference: int | None) -> None:
     if grams.pairs is None:
         return
     parts = []
+    pairs = [pair for pair in itertools.combinations(range(grams.n_views), 2) if reference is None or reference in pair]
+    apart = [(u, v) for u, v in pairs if not grams.shared[u, v]]
+    if apart:
+        more = f" and {len(apart) - MOST_NAMED} other pairs" if len(apart) > MOST_NAMED else ""
+        named = ", ".join(f"{u} and {v}" for u, v in apart[:MOST_NAMED])
+        parts.append(f"views {named}{more} (no sample shared: matched through other views)")
     for view in range(grams.n_views):
-        if view == reference or grams.n_views == 1:
-            continue
-        if reference is not None and not grams.shared[reference, view]:
-            parts.append(f"view {view} (no sample shared with view {reference}: matched through other views)")
+        if view == reference or grams.n_views == 1 or (reference is not None and not grams.shared[reference, view]):
             continue
         thin = _thin_anchors(grams, view, reference)
         if thin.size:
