@@ -133,6 +133,11 @@ class Recipe:
         fused = kind(graphs, self.orders, self, dtype)
         return fused if seen is None or self.how == "concat" else _over_observed(fused, self.shares, seen)
 
+    def check_seen(self, observed: BoolArray) -> None:
+        """Every sample must be in a view that weighs something; ``observed`` says which view has which."""
+        if self.how == "mean":
+            _check_shares(self.shares, observed)
+
     @property
     def orders(self) -> list[Order]:
         """Where each view's anchors go in what is made of it: side by side, there are no columns without an anchor."""
@@ -205,8 +210,8 @@ class FusedRows:
 
 def fused_rows(graphs: GraphSet, recipe: Recipe) -> FusedRows | ChunkedFused:
     """The fused graph, here or on a cluster."""
-    if isinstance(graphs, ObservedGraphs) and recipe.how == "mean":
-        _check_shares(recipe.shares, graphs.mask)
+    if isinstance(graphs, ObservedGraphs):
+        recipe.check_seen(graphs.mask)
     if isinstance(graphs, (StoredGraphs, MadeGraphs, ObservedGraphs)):
         return FusedRows(graphs, recipe)
     from ._dask.graphs import ChunkedFused, ChunkedGraphs

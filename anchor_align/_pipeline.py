@@ -144,7 +144,7 @@ def build_graphs(
         if keep and views.observed is not None:
             graphs = [read_only(Z) for Z in store(by_block.blocks, views.n_samples, width=by_block.width)]
             rows = ObservedGraphs(StoredGraphs(graphs), views.observed)
-        learned = replace(learned, graphs=graphs)
+        learned = replace(learned, graphs=graphs or ())
     if not adapter.chooses_n_anchors:
         _check_counts(adapter, rows.sizes, n_anchors)
     return Graphs(learned, rows)

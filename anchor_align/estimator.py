@@ -264,6 +264,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         """
         check_is_fitted(self)
         checked = check_views(views, self.column_groups, mask=mask, missing=self.missing).ordered_as(self._layout)
+        if checked.observed is not None:
+            self._placement.recipe.check_seen(checked.observed)
         fitted = None
         if not self._near_means and self.fused_graph_ is not None:
             fitted = parts_of(self.fused_graph_).zip(parts_of(self.labels_))
