@@ -153,7 +153,9 @@ def _permutation_note(clusterer: AlignedClusterer) -> str:
     at = aligner.reference_
     parts = ["consensus, no reference" if at is None else f"reference: {names[at].removesuffix(REFERENCE)}"]
     parts = parts if views > 1 else ["one view"]
-    unsure = sum(int(_ambiguous(aligner, view).sum()) for view in range(views))
+    unsure = sum(
+        int(_ambiguous(aligner, view)[_dots(order)[1]].sum()) for view, order in enumerate(clusterer.permutations_)
+    )
     if unsure:
         parts.append(f"hollow: ambiguous ({unsure} of {sum(clusterer._sizes)})")
     if views > MOST_VIEWS:
@@ -181,11 +183,7 @@ def _draw_permutation(
 ) -> None:
     """One matrix with room for so many anchors; ``side`` is its size in points."""
     m = n_columns(order)
-    if order.ndim == 1:
-        places = np.flatnonzero(order >= 0)
-        anchors = order[places]
-    else:
-        anchors, places = np.nonzero(order)
+    anchors, places = _dots(order)
     cell = side / max(m, n_anchors)
     size = min(0.68 * cell, 7.0) if cell > 3 else max(0.9 * cell, 1.1)
     fill = theme.arms["aligned"]
@@ -215,6 +213,15 @@ def _draw_permutation(
             label.set_horizontalalignment("left")
         for label in marked[-1:]:
             label.set_horizontalalignment("right")
+
+
+def _dots(order: Order) -> tuple[IndexArray, IndexArray]:
+    """Anchors, and the places they were fused at."""
+    if order.ndim == 2:
+        anchors, places = np.nonzero(order)
+        return anchors, places
+    places = np.flatnonzero(order >= 0)
+    return order[places], places
 
 
 def _marks(m: int) -> IndexArray:
