@@ -55,7 +55,8 @@ def align(
     ----------
     Z_list : list of array-like or sparse of shape (n_samples, n_anchors), or GramMatrices
         One anchor graph per view, rows in the same order of samples: ndarray, memmap, DataFrame (rows are paired by
-        position) or scipy sparse. The numbers of anchors may differ. Inputs are not modified.
+        position), scipy sparse or Dask arrays, whose products are added up where their chunks are. The numbers of
+        anchors may differ. Inputs are not modified.
     lam : float, default=0.1
         Weight of the structure term, >= 0. 0 matches on the feature term only (solved exactly), ``inf`` on the
         structure term only.
