@@ -16,12 +16,12 @@ from ._fusion import FusedRows, Recipe, check_weights, fused_rows
 from ._grams import GramMatrices
 from ._graph_rows import GraphSet, StoredGraphs, store
 from ._labels import number_by_appearance
-from ._made_graphs import blamed, check_made, graphs_by_block, graphs_by_chunk
+from ._made_graphs import blamed, check_made, features_of, graphs_by_block, graphs_by_chunk
 from ._mapped import read_rows
 from ._observed import BoolArray, ObservedGraphs
 from ._spectral import SpectralEmbedding, kmeans_labels, spectral_embedding
 from ._types import FloatArray, Graph, IndexArray, is_dask, is_sparse
-from ._view_weights import agreement_weights
+from ._view_weights import LEAST, agreement_weights
 from ._views import Views, read_only
 from .adapter import Adapter, AnchorGraphs
 from .checks import check_flag, check_whole_number
@@ -121,7 +121,9 @@ def build_graphs(
     handed = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
     whole = keep and not views.on_dask and views.observed is None
     build: Callable[..., Any] = adapter.anchor_graphs if whole else adapter.learn_anchors
-    learned_from = handed if views.observed is None else _samples_to_learn_from(adapter, handed, views.observed)
+    learned_from = handed
+    if views.observed is not None:
+        learned_from = _samples_to_learn_from(adapter, handed, views.observed, n_anchors)
     made = build(learned_from, n_clusters=n_clusters, n_anchors=n_anchors, random_state=seed)
     if not isinstance(made, AnchorGraphs):
         raise AdapterError(
@@ -150,7 +152,9 @@ def build_graphs(
     return Graphs(learned, rows)
 
 
-def _samples_to_learn_from(adapter: Adapter, views: Sequence[Any], observed: BoolArray) -> list[Any]:
+def _samples_to_learn_from(
+    adapter: Adapter, views: Sequence[Any], observed: BoolArray, n_anchors: int | list[int]
+) -> list[Any]:
     """The samples that each view has; where views belong together, those that all of them have."""
     if not adapter.works_by_blocks:
         raise InputError(
@@ -159,12 +163,21 @@ def _samples_to_learn_from(adapter: Adapter, views: Sequence[Any], observed: Boo
         )
     if not adapter.views_apart:
         complete = observed.all(axis=0)
-        if not complete.any():
+        n, least = int(complete.sum()), 1 if adapter.chooses_n_anchors or isinstance(n_anchors, list) else n_anchors
+        if n < least:
             raise InputError(
-                f"Adapter {adapter.name!r} learns from samples that are in all views; there is no such sample."
+                f"Adapter {adapter.name!r} learns from samples that are in all views: {n} of {observed.shape[1]}, "
+                + (f"too few for {least} anchors." if n else "so there is nothing to learn from.")
             )
         observed = np.broadcast_to(complete, observed.shape)
-    return [read_only(read_rows(X, np.flatnonzero(seen))) for X, seen in zip(views, observed, strict=True)]
+    return [read_only(_kept(X, np.flatnonzero(seen))) for X, seen in zip(views, observed, strict=True)]
+
+
+def _kept(X: Any, at: IndexArray) -> Any:
+    """Some samples of a view, kept where large results are."""
+    if not len(at):
+        return read_rows(X, at)
+    return store(lambda rows: [read_rows(X, at[rows])], len(at), width=features_of([X]))[0]
 
 
 def _check_counts(adapter: Adapter, sizes: Sequence[int], n_anchors: int | list[int]) -> None:
@@ -254,6 +267,8 @@ def _view_weights(
     if weights is not None:
         with blamed(adapter.name, "weights that cannot be used"):
             weights = check_weights(weights, len(ordered))
+        if isinstance(graphs.rows, ObservedGraphs):  # samples that only a poor view has keep a graph
+            weights = check_weights(np.maximum(weights, LEAST), len(ordered))
     return weights
 
 
