@@ -12,13 +12,16 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from ._columns import Order, aligned_product, check_orders, n_columns, permute_columns
 from ._grams import GramMatrices
-from ._graph_rows import GraphSet, LocalGraphSet, MadeGraphs, StoredGraphs, graph_set, store
+from ._graph_rows import GraphSet, LocalGraphSet, MadeGraphs, StoredGraphs, store
 from ._mapped import read_rows
 from ._mapping import map_rows
+from ._observed import BoolArray, ObservedGraphs, check_missing, observed_rows, observed_set
 from ._parts import Here, Parts
-from ._types import FloatArray, Graph, GraphLike, IndexArray, is_dask, is_sparse
+from ._types import FloatArray, Graph, GraphLike, is_dask, is_sparse
 from ._validation import check_choice, check_finite, check_graphs
+from ._view_weights import agreement_weights
 from .errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
@@ -29,25 +32,37 @@ def fuse(
     Z_list: Iterable[GraphLike],
     P_list: Iterable[Any] | None = None,
     *,
-    weights: npt.ArrayLike | None = None,
+    weights: npt.ArrayLike | str | None = None,
     how: str = "mean",
+    mask: npt.ArrayLike | None = None,
+    missing: str = "error",
 ) -> Any:
     """Fuse the anchor graphs of several views.
 
     Parameters
     ----------
     Z_list : list of array-like, sparse or Dask array of shape (n_samples, n_anchors)
-        One graph per view.
+        One graph per view; the numbers of anchors may differ.
     P_list : list, optional
-        Permutation matrices from :func:`align`, or index arrays as in ``AnchorAligner.permutations_``. Without it the
-        graphs are fused as they come, which is the unaligned control.
-    weights : array-like of float of shape (n_views,), optional
-        One weight >= 0 per view; they are divided by their sum. By default all views weigh the same.
+        Matrices from :func:`align`, or index arrays as in ``AnchorAligner.permutations_`` (-1: the view has no anchor
+        for this column). A matrix may put several anchors in one column: they are added up. One that has exactly one 1
+        in each column is taken too, as ``method="pfp-many-to-one"`` makes it: anchors that it repeats or leaves out
+        count as often, and rows need not sum to one then. Without any, the graphs are fused as they come, which is the
+        unaligned control; views with fewer anchors then have none in the last columns.
+    weights : array-like of float of shape (n_views,), or "auto", optional
+        One weight >= 0 per view; they are divided by their sum. By default all views weigh the same. "auto": by how
+        much a view's graph, with the anchors where ``P_list`` puts them, agrees with those of the others: views that
+        have to do with each other weigh nearly the same, a view of noise next to nothing. One or two views always
+        weigh the same. It takes one more pass over the samples.
     how : {"mean", "concat"}, default="mean"
-        "mean" is the weighted mean, n_samples x n_anchors: rows that sum to one still do. "concat" puts the graphs
-        side by side, n_samples x (n_views * n_anchors): a control that needs no alignment, because clustering it gives
-        the same result for any order of the columns; weights then multiply each view's columns, relative to their
-        mean.
+        "mean" is the weighted mean, n_samples x n_columns: rows that sum to one still do. "concat" puts the graphs
+        side by side, n_samples x (all anchors): a control that needs no alignment, because clustering it gives the
+        same result for any order of the columns; weights then multiply each view's columns, relative to their mean.
+    mask : array-like of bool of shape (n_views, n_samples), optional
+        True where a view has a sample; other rows of its graph are not looked at. The mean is then over the views that
+        have the sample, their weights divided by their sum; "concat" has zeros for the others. Not for Dask arrays.
+    missing : {"error", "nan"}, default="error"
+        "nan": rows that are NaN throughout are samples that the view does not have.
 
     Returns
     -------
@@ -58,7 +73,8 @@ def fuse(
     Raises
     ------
     InputError
-        If graphs, permutations or weights do not fit together; the message names the view.
+        If graphs, permutations, weights or mask do not fit together, or a sample is in no view (or only in views
+        whose weight is zero); the message names the view or the sample.
 
     Examples
     --------
@@ -70,50 +86,86 @@ def fuse(
     array([[1. , 0. ],
            [0.3, 0.7],
            [0. , 1. ]])
+
+    View 1 does not have the second sample:
+
+    >>> mask = [[True, True, True], [True, False, True]]
+    >>> fuse([Z0, Z1], align([Z0, Z1]), mask=mask)
+    array([[1. , 0. ],
+           [0.2, 0.8],
+           [0. , 1. ]])
     """
     check_choice("how", how, ("mean", "concat"))
-    graphs = check_graphs(Z_list)
-    permutations = _check_permutations(P_list, len(graphs), graphs[0].shape[1])
+    graphs = check_graphs(Z_list, same_anchors=False)
+    orders = check_orders(P_list, [Z.shape[1] for Z in graphs])
+    observed = check_missing(graphs, mask, missing)
+    rows = observed_set(graphs, observed)
+    if isinstance(weights, str) and weights == "auto":
+        weights = agreement_weights(GramMatrices.of_set(rows), orders)
     shares = check_weights(weights, len(graphs))
     if how == "concat":
         shares = shares * len(graphs)
-    recipe = Recipe(tuple(permutations), tuple(shares), how)
+    recipe = Recipe(tuple(orders), tuple(shares), how)
     with np.errstate(over="ignore", invalid="ignore"):
-        fused = fused_rows(graph_set(graphs), recipe).stored()
+        fused = fused_rows(rows, recipe).stored()
     if is_dask(fused):
         return fused
     if not is_finite(fused):
-        check_finite(graphs)
+        check_finite(graphs, observed=observed)
         raise InputError("The fused graph overflows; divide the graphs by a constant.")
     return fused
 
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """How the graphs of all views become one: the order of each view's anchors, its share, and "mean" or "concat"."""
+    """How the graphs of all views become one: where each view's anchors go, its share, and "mean" or "concat"."""
 
-    permutations: tuple[IndexArray, ...]
+    permutations: tuple[Order, ...]
     shares: tuple[float, ...]
     how: str
 
-    def of(self, graphs: Sequence[Graph], dtype: np.dtype[Any]) -> Any:
-        """Fuse the graphs of a few samples."""
+    def of(self, graphs: Sequence[Graph], dtype: np.dtype[Any], seen: BoolArray | None = None) -> Any:
+        """Fuse the graphs of a few samples; ``seen`` says which view has which of them, if not all have all.
+
+        Rows that were not observed are zero in the graphs.
+        """
         kind = _fuse_sparse if all(is_sparse(Z) for Z in graphs) else _fuse_dense
-        return kind(graphs, self, dtype)
+        fused = kind(graphs, self.orders, self, dtype)
+        return fused if seen is None or self.how == "concat" else _over_observed(fused, self.shares, seen)
+
+    def check_seen(self, observed: BoolArray) -> None:
+        """Every sample must be in a view that weighs something; ``observed`` says which view has which."""
+        if self.how == "mean":
+            _check_shares(self.shares, observed)
+
+    @property
+    def orders(self) -> list[Order]:
+        """Where each view's anchors go in what is made of it: side by side, there are no columns without an anchor."""
+        if self.how == "mean":
+            return list(self.permutations)
+        return [order[order >= 0] if order.ndim == 1 else order for order in self.permutations]
 
     def n_columns(self, sizes: Sequence[int]) -> int:
         """Columns of the fused graph of views with so many anchors."""
-        return sum(sizes) if self.how == "concat" else sizes[0]
+        widths = [n_columns(order) for order in self.orders]
+        return sum(widths) if self.how == "concat" else widths[0]
 
-    def gram(self, grams: GramMatrices) -> FloatArray:
-        """Gram matrix of the fused graph, from those of the graphs."""
+    def gram(self, grams: GramMatrices) -> FloatArray | None:
+        """Gram matrix of the fused graph, from those of the graphs.
+
+        None for the mean of views that lack samples: its rows have other shares for other samples.
+        """
         if self.how == "concat":
             shares = np.repeat(self.shares, grams.sizes)
             return np.asarray(grams.matrix * np.outer(shares, shares))
+        if grams.pairs is not None:
+            return None
         views = range(grams.n_views)
         return np.asarray(
             sum(
-                self.shares[u] * self.shares[v] * grams.cross(u, v)[np.ix_(self.permutations[u], self.permutations[v])]
+                self.shares[u]
+                * self.shares[v]
+                * aligned_product(grams.cross(u, v), *(self.permutations[w] for w in (u, v)))
                 for u in views
                 for v in views
             )
@@ -145,7 +197,7 @@ class FusedRows:
     def block(self, rows: slice) -> Any:
         """Some rows."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return self.recipe.of(self.graphs.blocks(rows), self.dtype)
+            return self.recipe.of(self.graphs.blocks(rows), self.dtype, observed_rows(self.graphs, rows))
 
     def parts(self) -> Parts:
         """All rows, in one part."""
@@ -158,7 +210,9 @@ class FusedRows:
 
 def fused_rows(graphs: GraphSet, recipe: Recipe) -> FusedRows | ChunkedFused:
     """The fused graph, here or on a cluster."""
-    if isinstance(graphs, (StoredGraphs, MadeGraphs)):
+    if isinstance(graphs, ObservedGraphs):
+        recipe.check_seen(graphs.mask)
+    if isinstance(graphs, (StoredGraphs, MadeGraphs, ObservedGraphs)):
         return FusedRows(graphs, recipe)
     from ._dask.graphs import ChunkedFused, ChunkedGraphs
 
@@ -175,24 +229,31 @@ def is_finite(graph: Graph) -> bool:
         return bool(np.isfinite(sum(sums)) or np.isfinite(entries).all())
 
 
-def permute_columns(Z: Graph, permutation: IndexArray) -> Graph:
-    """Columns of a checked graph in the order of ``permutation``."""
-    # Dask's own indexing knows nothing of sparse chunks.
-    return Z.map_blocks(permute_columns, permutation, dtype=Z.dtype, meta=Z._meta) if is_dask(Z) else Z[:, permutation]
+def _over_observed(fused: Any, shares: Sequence[float], seen: BoolArray) -> Any:
+    """Weighted sums over the views that have a sample become means; where all have it they are already."""
+    totals = np.where(seen.all(axis=0), 1.0, np.asarray(shares) @ seen).astype(fused.dtype)
+    if is_sparse(fused):
+        return sp.csr_array(
+            (fused.data / np.repeat(totals, np.diff(fused.indptr)), fused.indices, fused.indptr), fused.shape
+        )
+    fused /= totals[:, None]
+    return fused
 
 
-def permutation_matrix(permutation: IndexArray) -> FloatArray:
-    """Matrix P with ``Z @ P == Z[:, permutation]``."""
-    m = len(permutation)
-    P = np.zeros((m, m))
-    P[permutation, np.arange(m)] = 1.0
-    return P
+def _check_shares(shares: Sequence[float], observed: BoolArray) -> None:
+    """No sample may be in views of weight zero alone: there would be nothing to take the mean of."""
+    lost = np.flatnonzero(~observed[np.asarray(shares) > 0].any(axis=0))
+    if lost.size:
+        raise InputError(
+            f"Sample {lost[0]} is only in views whose weight is zero ({lost.size} such samples); "
+            "give one of its views a weight > 0, or leave it out."
+        )
 
 
-def _fuse_sparse(graphs: Sequence[Graph], recipe: Recipe, dtype: np.dtype[Any]) -> Any:
+def _fuse_sparse(graphs: Sequence[Graph], orders: Sequence[Order], recipe: Recipe, dtype: np.dtype[Any]) -> Any:
     parts: list[Any] = [
-        permute_columns(Z.astype(dtype), p) * dtype.type(share)
-        for Z, p, share in zip(graphs, recipe.permutations, recipe.shares, strict=True)
+        permute_columns(Z.astype(dtype), order) * dtype.type(share)
+        for Z, order, share in zip(graphs, orders, recipe.shares, strict=True)
     ]
     if recipe.how == "concat":
         return sp.csr_array(sp.hstack(parts, format="csr"))
@@ -202,47 +263,18 @@ def _fuse_sparse(graphs: Sequence[Graph], recipe: Recipe, dtype: np.dtype[Any]) 
     return sp.csr_array(fused)
 
 
-def _fuse_dense(graphs: Sequence[Graph], recipe: Recipe, dtype: np.dtype[Any]) -> Any:
-    n, m = graphs[0].shape
+def _fuse_dense(graphs: Sequence[Graph], orders: Sequence[Order], recipe: Recipe, dtype: np.dtype[Any]) -> Any:
     concat = recipe.how == "concat"
-    fused = np.zeros((n, m * len(graphs) if concat else m), dtype=dtype)
-    for view, (Z, p, share) in enumerate(zip(graphs, recipe.permutations, recipe.shares, strict=True)):
+    edges = np.cumsum([0, *map(n_columns, orders)])
+    fused = np.zeros((graphs[0].shape[0], edges[-1] if concat else edges[1]), dtype=dtype)
+    for view, (Z, order, share) in enumerate(zip(graphs, orders, recipe.shares, strict=True)):
         # Duplicate entries of a sparse row are added up here: not as small integers.
         block = Z.astype(dtype).toarray() if is_sparse(Z) else Z
-        fused[:, slice(view * m, (view + 1) * m) if concat else slice(None)] += dtype.type(share) * block[:, p]
+        if order.ndim == 2:
+            block = block.astype(dtype, copy=False)
+        columns = slice(edges[view], edges[view + 1]) if concat else slice(None)
+        fused[:, columns] += dtype.type(share) * permute_columns(block, order)
     return fused
-
-
-def _check_permutations(P_list: Iterable[Any] | None, n_views: int, m: int) -> list[IndexArray]:
-    if P_list is None:
-        return [np.arange(m)] * n_views
-    if not isinstance(P_list, Iterable):
-        raise InputTypeError(f"P_list must be a list of permutations, one per view, got {type(P_list).__name__}.")
-    matrices = list(P_list)
-    if len(matrices) != n_views:
-        raise InputError(f"Got {len(matrices)} permutations for {n_views} views.")
-    return [_as_indices(P, view, m) for view, P in enumerate(matrices)]
-
-
-def _as_indices(P: Any, view: int, m: int) -> IndexArray:
-    """Index array of a permutation matrix or of an index array."""
-    try:
-        P = P.toarray() if is_sparse(P) else np.asarray(P)
-    except ValueError as error:
-        raise InputError(f"The permutation of view {view} is not a rectangular array: {error}.") from error
-    if P.shape == (m,) and P.dtype.kind in "iu":
-        if np.array_equal(np.sort(P), np.arange(m)):
-            return np.asarray(P, dtype=np.intp)
-    elif P.shape == (m, m) and P.dtype.kind in "fiub":
-        indices: IndexArray = np.asarray(P.argmax(axis=0))
-        if np.array_equal(P, permutation_matrix(indices)):
-            return indices
-    else:
-        raise InputError(
-            f"The permutation of view {view} has shape {P.shape} and dtype {P.dtype}; expected a {m} x {m} matrix "
-            f"or {m} indices."
-        )
-    raise InputError(f"The permutation of view {view} is not one-to-one: expected each of {m} anchors exactly once.")
 
 
 def check_weights(weights: Any, n_views: int) -> FloatArray:

@@ -1,19 +1,32 @@
 """Gram matrices of anchor graphs: all that alignment needs to know of the samples.
 
 K_uv = Z_u' Z_v says how much the anchors of two views share samples, S_v = Z_v' Z_v how much those of one view do.
-Both are sums over samples, so they can be computed block by block, anywhere, and added up.
+Both are sums over samples, so they can be computed block by block, anywhere, and added up. Where views do not have all
+samples, each pair of views has sums of its own, over the samples that both have: see :class:`PairSums`.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ._graph_rows import GraphSet, LocalGraphSet, graph_set
+from ._graph_rows import GraphSet, LocalGraphSet
 from ._mapping import block_rows, map_rows
+from ._observed import (
+    ObservedGraphs,
+    PairSums,
+    check_missing,
+    column_sums,
+    columns_of,
+    observed_rows,
+    observed_set,
+    pair_sums,
+)
 from ._parts import Here
 from ._types import FloatArray, Graph, GraphLike, is_sparse
 from ._validation import check_finite, check_graphs
@@ -22,6 +35,7 @@ from .errors import InputError, InputTypeError
 
 # Products of smaller graphs lose digits to underflow.
 SMALLEST_NORM = 1e-140
+_NOTHING = object()
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +43,8 @@ class GramMatrices:
     """Gram matrices of the anchor graphs of several views.
 
     Enough for :func:`align` and :class:`AnchorAligner`, which take it in place of the graphs: nothing in it grows with
-    the number of samples. The sum of two objects describes the samples of both.
+    the number of samples. The sum of two objects describes the samples of both. The size is (v m)^2 numbers for v views
+    of m anchors each; where views lack samples, v^2 m^2 more: each pair of views then has both S of its own.
 
     Parameters
     ----------
@@ -39,6 +54,10 @@ class GramMatrices:
         Number of anchors of each view.
     n_samples : int
         Number of samples that were summed up.
+    sums : ndarray of shape (total anchors,), optional
+        Sums of the columns of ``Z``, each over the samples that the view has. Only the weights of views need them.
+    pairs : PairSums, optional
+        Sums over the samples that both views of each pair have; None if every view has every sample.
 
     Examples
     --------
@@ -54,11 +73,21 @@ class GramMatrices:
     >>> P = align(grams)
     >>> bool(np.allclose(Z0 @ P[0], Z1 @ P[1]))
     True
+
+    View 1 lacks the first thirty samples; nothing in these rows is looked at:
+
+    >>> mask = np.ones((2, 100), dtype=bool)
+    >>> mask[1, :30] = False
+    >>> GramMatrices.from_graphs([Z0, Z1], mask=mask).shared
+    array([[100,  70],
+           [ 70,  70]])
     """
 
     matrix: FloatArray
     sizes: tuple[int, ...]
     n_samples: int
+    sums: FloatArray | None = None
+    pairs: PairSums | None = None
 
     def __post_init__(self) -> None:
         """Check what was given; keep a read-only copy of the matrix."""
@@ -71,15 +100,22 @@ class GramMatrices:
         matrix.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)
         object.__setattr__(self, "sizes", sizes)
+        object.__setattr__(self, "sums", _check_sums(self.sums, sum(sizes)))
+        object.__setattr__(self, "pairs", _check_pairs(self.pairs, sizes))
         object.__setattr__(self, "n_samples", check_whole_number("n_samples", self.n_samples))
 
-    def __reduce__(self) -> tuple[type[GramMatrices], tuple[FloatArray, tuple[int, ...], int]]:
+    def __reduce__(self) -> tuple[type[GramMatrices], tuple[Any, ...]]:
         """Pickle through the constructor: what is loaded is read-only again."""
-        return GramMatrices, (self.matrix, self.sizes, self.n_samples)
+        return GramMatrices, (self.matrix, self.sizes, self.n_samples, self.sums, self.pairs)
 
     @classmethod
     def from_graphs(
-        cls, graphs: Iterable[GraphLike], *, callback: Callable[[int, int], object] | None = None
+        cls,
+        graphs: Iterable[GraphLike],
+        *,
+        mask: npt.ArrayLike | None = None,
+        missing: str = "error",
+        callback: Callable[[int, int], object] | None = None,
     ) -> GramMatrices:
         """Compute the Gram matrices in one pass over the rows.
 
@@ -88,47 +124,68 @@ class GramMatrices:
         graphs : list of array-like, sparse or Dask array of shape (n_samples, n_anchors)
             One graph per view. The numbers of anchors may differ here. Products of the chunks of Dask arrays are
             computed and added up where they are.
+        mask : array-like of bool of shape (n_views, n_samples), optional
+            True where a view has a sample; other rows of its graph are not looked at. Every sample must be in some
+            view. Not for Dask arrays.
+        missing : {"error", "nan"}, default="error"
+            "nan": rows that are NaN throughout are samples that the view does not have.
         callback : callable, optional
             Called as ``callback(rows_done, n_samples)`` after each block.
 
         Raises
         ------
         InputError
-            If the graphs are not 2-D, real and finite with the same samples.
+            If the graphs are not 2-D, real and finite with the same samples, or a sample is in no view.
         """
         checked = check_graphs(graphs, same_anchors=False)
-        return cls.of_set(graph_set(checked), callback)
+        return cls.of_set(observed_set(checked, check_missing(checked, mask, missing)), callback)
 
     @classmethod
     def of_set(cls, graphs: GraphSet, callback: Callable[[int, int], object] | None = None) -> GramMatrices:
         """Gram matrices of checked graphs, stored or not."""
         parts = graphs.parts()
         if isinstance(parts, Here):
-            matrix = parts.total(_sum_products, callback)
+            products = parts.total(_sum_products, callback)
         else:
-            matrix = parts.total(_sum_products)
+            products = parts.total(_sum_products)
             if callback is not None:
                 callback(graphs.n_samples, graphs.n_samples)
         # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
-        if not np.isfinite(matrix).all():
-            check_finite(getattr(graphs, "graphs", ()))
+        if not np.isfinite(products.matrix).all():
+            _check_finite(graphs)
             edges = np.cumsum(graphs.sizes)
-            view = int(np.searchsorted(edges, np.argmin(np.isfinite(matrix.diagonal())), side="right"))
+            view = int(np.searchsorted(edges, np.argmin(np.isfinite(products.matrix.diagonal())), side="right"))
             raise InputError(
                 f"View {view}'s values are too large: their products overflow. Divide the graphs by a constant."
             )
-        grams = cls(matrix, graphs.sizes, graphs.n_samples)
+        grams = cls(products.matrix, graphs.sizes, graphs.n_samples, products.sums, products.pairs)
         for view in np.flatnonzero(grams.norms == 0).tolist():
             if parts.total(_count_entries, view):
                 raise _too_small(view)
         return grams
 
     @classmethod
-    def from_blocks(cls, blocks: Iterable[Sequence[GraphLike]]) -> GramMatrices:
-        """Add up row blocks: each item holds, for every view, the graph of the same few samples."""
+    def from_blocks(
+        cls,
+        blocks: Iterable[Sequence[GraphLike]],
+        *,
+        masks: Iterable[npt.ArrayLike | None] | None = None,
+        missing: str = "error",
+    ) -> GramMatrices:
+        """Add up row blocks: each item holds, for every view, the graph of the same few samples.
+
+        Parameters
+        ----------
+        blocks : iterable of lists of graphs
+        masks : iterable, optional
+            For every block a mask as in :meth:`from_graphs`, or None if all views have all of its samples.
+        missing : {"error", "nan"}, default="error"
+            As in :meth:`from_graphs`.
+        """
         total: GramMatrices | None = None
-        for block in blocks:
-            part = cls.from_graphs(block)
+        each = ((block, None) for block in blocks) if masks is None else _zip_masks(blocks, masks)
+        for block, mask in each:
+            part = cls.from_graphs(block, mask=mask, missing=missing)
             total = part if total is None else total + part
         if total is None:
             raise InputError("Got no block of rows.")
@@ -144,7 +201,9 @@ class GramMatrices:
             raise InputError(f"Cannot add Gram matrices of views with {self.sizes} and {other.sizes} anchors.")
         with np.errstate(over="ignore"):
             matrix = self.matrix + other.matrix
-        return GramMatrices(matrix, self.sizes, self.n_samples + other.n_samples)
+        sums = None if self.sums is None or other.sums is None else self.sums + other.sums
+        pairs = None if self.pairs is None and other.pairs is None else self._in_pairs() + other._in_pairs()
+        return GramMatrices(matrix, self.sizes, self.n_samples + other.n_samples, sums, pairs)
 
     __radd__ = __add__
 
@@ -152,6 +211,13 @@ class GramMatrices:
     def n_views(self) -> int:
         """Number of views."""
         return len(self.sizes)
+
+    @property
+    def shared(self) -> npt.NDArray[np.intp]:
+        """Numbers of samples that two views share; of those that a view has, on the diagonal."""
+        if self.pairs is None:
+            return np.full((self.n_views, self.n_views), self.n_samples, dtype=np.intp)
+        return self.pairs.shared
 
     @property
     def norms(self) -> FloatArray:
@@ -167,28 +233,86 @@ class GramMatrices:
         """K_uv = Z_u' Z_v, shape (anchors of u, anchors of v)."""
         return self.matrix[self._columns(u), self._columns(v)]
 
-    def structure(self, view: int) -> FloatArray:
-        """S_v = Z_v' Z_v, shape (anchors, anchors)."""
-        return self.cross(view, view)
+    def structure(self, view: int, other: int | None = None) -> FloatArray:
+        """S_v = Z_v' Z_v, shape (anchors, anchors); perhaps only over the samples that it shares with another view."""
+        if self.pairs is None or other is None:
+            return self.cross(view, view)
+        return self.pairs.structure(view, other, self.sizes)
+
+    def column_sums(self, view: int, other: int | None = None) -> FloatArray:
+        """Sums of the columns of a view's graph, perhaps only over the samples that it shares with another view."""
+        if self.pairs is not None:
+            return self.pairs.masses[view if other is None else other, self._columns(view)]
+        if self.sums is not None:
+            return self.sums[self._columns(view)]
+        # Of products made elsewhere: S 1 is what is asked for if the rows of the graph sum to one, as 1' S 1 = n tells.
+        sums = self.structure(view).sum(axis=1)
+        if not np.isclose(sums.sum(), self.n_samples, rtol=1e-6):
+            raise InputError(
+                f"The sums of the columns of view {view}'s graph are not known: give them to GramMatrices as sums."
+            )
+        return np.asarray(sums)
+
+    def _in_pairs(self) -> PairSums:
+        if self.pairs is not None:
+            return self.pairs
+        sums = np.concatenate([self.column_sums(view) for view in range(self.n_views)])
+        return PairSums.of_all(self.matrix, sums, self.sizes, self.n_samples)
 
     def _columns(self, view: int) -> slice:
-        start = sum(self.sizes[:view])
-        return slice(start, start + self.sizes[view])
+        return columns_of(view, self.sizes)
 
 
-def _sum_products(graphs: LocalGraphSet, callback: Callable[[int, int], object] | None = None) -> FloatArray:
+@dataclass(frozen=True, eq=False)
+class _Products:
+    """What is summed up over the rows; ``+`` adds other rows."""
+
+    matrix: FloatArray
+    sums: FloatArray
+    pairs: PairSums | None
+
+    def __add__(self, other: _Products) -> _Products:
+        with np.errstate(over="ignore", invalid="ignore"):
+            matrix, sums = self.matrix + other.matrix, self.sums + other.sums
+        pairs = None if self.pairs is None or other.pairs is None else self.pairs + other.pairs
+        return _Products(matrix, sums, pairs)
+
+
+def _sum_products(graphs: LocalGraphSet, callback: Callable[[int, int], object] | None = None) -> _Products:
     """Products of all graphs with each other, over all rows."""
     n, total = graphs.n_samples, sum(graphs.sizes)
-    matrix = np.zeros((total, total))
     width = max(graphs.width, total // 4)
     done = 0
-    for part in map_rows(lambda rows: block_products(graphs.blocks(rows)), n, width=width):
-        with np.errstate(over="ignore", invalid="ignore"):
-            matrix += part
+
+    def multiply(rows: slice) -> _Products:
+        blocks, seen = graphs.blocks(rows), observed_rows(graphs, rows)
+        products = _products(_side_by_side(blocks))
+        return products if seen is None else replace(products, pairs=pair_sums(blocks, seen))
+
+    products: _Products | None = None
+    for part in map_rows(multiply, n, width=width):
+        products = part if products is None else products + part
         done = min(done + block_rows(width), n)
         if callback is not None:
             callback(done, n)
-    return matrix
+    assert products is not None
+    return products
+
+
+def _check_finite(graphs: GraphSet) -> None:
+    """Name the view and the row of what is not finite, where the graphs are stored."""
+    mask = graphs.mask if isinstance(graphs, ObservedGraphs) else None
+    stored = getattr(graphs.source if isinstance(graphs, ObservedGraphs) else graphs, "graphs", ())
+    check_finite(stored, observed=mask if len(stored) else None)
+
+
+def _zip_masks(
+    blocks: Iterable[Sequence[GraphLike]], masks: Iterable[npt.ArrayLike | None]
+) -> Iterator[tuple[Sequence[GraphLike], npt.ArrayLike | None]]:
+    for block, mask in itertools.zip_longest(blocks, masks, fillvalue=_NOTHING):
+        if block is _NOTHING or mask is _NOTHING:
+            raise InputError("There must be as many masks as blocks; None for a block that needs no mask.")
+        yield block, mask  # type: ignore[misc]  # neither is the fill value
 
 
 def _count_entries(graphs: LocalGraphSet, view: int) -> int:
@@ -230,13 +354,56 @@ def _check_gram_matrix(matrix: object, sizes: tuple[int, ...]) -> FloatArray:
     return values
 
 
+def _check_sums(sums: FloatArray | None, total: int) -> FloatArray | None:
+    if sums is None:
+        return None
+    values = np.array(sums, dtype=np.float64)
+    if values.shape != (total,) or not np.isfinite(values).all():
+        raise InputError(f"sums must be {total} finite numbers, one for each column, got shape {values.shape}.")
+    values.flags.writeable = False
+    return values
+
+
+def _check_pairs(pairs: PairSums | None, sizes: tuple[int, ...]) -> PairSums | None:
+    """Read-only copy of sums over pairs that fit the views."""
+    if pairs is None:
+        return None
+    if not isinstance(pairs, PairSums):
+        raise InputTypeError(f"pairs must be PairSums, got {type(pairs).__name__}.")
+    v, total = len(sizes), sum(sizes)
+    copies = []
+    for what, shape in (("shared", (v, v)), ("structures", (v, total, max(sizes))), ("masses", (v, total))):
+        values = np.array(getattr(pairs, what))
+        if values.shape != shape or not np.isfinite(values).all():
+            raise InputError(f"The {what} of pairs must be finite and have shape {shape}, got {values.shape}.")
+        values.flags.writeable = False
+        copies.append(values)
+    return PairSums(*copies)
+
+
 def block_products(blocks: list[Graph]) -> FloatArray:
     """Products of all graphs' rows with each other, in double precision: float32 would lose digits in long sums."""
+    return _multiplied(_side_by_side(blocks))
+
+
+def _side_by_side(blocks: list[Graph]) -> list[Graph]:
+    """The same numbers in double precision, in one array if they are dense."""
+    if any(map(is_sparse, blocks)):
+        return [Z.astype(np.float64, copy=False) for Z in blocks]
+    return [np.concatenate(blocks, axis=1, dtype=np.float64)]
+
+
+def _products(blocks: list[Graph]) -> _Products:
     with np.errstate(over="ignore", invalid="ignore"):
-        if not any(map(is_sparse, blocks)):
-            rows = np.concatenate(blocks, axis=1, dtype=np.float64)
-            return rows.T @ rows
-        return _sparse_products([Z.astype(np.float64, copy=False) for Z in blocks])
+        sums = np.concatenate([column_sums(Z) for Z in blocks])
+    return _Products(_multiplied(blocks), sums, None)
+
+
+def _multiplied(blocks: list[Graph]) -> FloatArray:
+    with np.errstate(over="ignore", invalid="ignore"):
+        if len(blocks) == 1 and not is_sparse(blocks[0]):
+            return np.asarray(blocks[0].T @ blocks[0])
+        return _sparse_products(blocks)
 
 
 def _sparse_products(blocks: list[Graph]) -> FloatArray:

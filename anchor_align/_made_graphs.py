@@ -6,8 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from ._graph_rows import MadeGraphs, common_dtype
 from ._mapped import read_rows
+from ._observed import BoolArray, ObservedGraphs
 from ._rows import view_rows
 from ._types import Graph, is_sparse
 from ._validation import check_finite, check_graphs
@@ -18,13 +22,15 @@ if TYPE_CHECKING:
     from ._dask.graphs import ChunkedGraphs
 
 
-def check_made(name: str, made: Any, n_samples: int, n_views: int, first: int = 0) -> list[Graph]:
-    """Graphs as they may be used: one per view, finite, as many rows as samples, the same number of anchors.
+def check_made(
+    name: str, made: Any, n_samples: int, n_views: int, first: int = 0, *, same_anchors: bool = True
+) -> list[Graph]:
+    """Graphs as they may be used: one per view, finite, as many rows as samples, mostly the same number of anchors.
 
     ``first`` is the number of the first sample, for messages.
     """
     with blamed(name, "graphs that cannot be used" + (f" for samples from {first} on" if first else "")):
-        graphs = [as_floats(Z) for Z in check_graphs(made)]
+        graphs = [as_floats(Z) for Z in check_graphs(made, same_anchors=same_anchors)]
         check_finite(graphs)
     if len(graphs) != n_views:
         raise AdapterError(f"Adapter {name!r} returned {len(graphs)} graphs for {n_views} views.")
@@ -42,17 +48,23 @@ def blamed(name: str, what: str) -> Iterator[None]:
         raise AdapterError(f"Adapter {name!r} returned {what}: {error}") from error
 
 
-def graphs_by_block(adapter: Any, views: Sequence[Any], learned: Any) -> MadeGraphs:
-    """Graphs whose rows the adapter makes when they are needed; all blocks must be like the first rows."""
+def graphs_by_block(
+    adapter: Any, views: Sequence[Any], learned: Any, observed: BoolArray | None = None
+) -> MadeGraphs | ObservedGraphs:
+    """Graphs whose rows the adapter makes when they are needed; all blocks must be like the first rows.
+
+    ``observed`` says which view has which sample: rows of others are zero.
+    """
     n = int(views[0].shape[0])
     maker = _Maker(adapter, learned)
-    first = maker.first(rows_of(views, slice(0, min(n, 2))))
+    first = maker.first(rows_of(views, slice(0, min(n, 2)), observed))
 
     def make(rows: slice) -> list[Graph]:
-        return maker(rows_of(views, rows), rows.start)
+        return maker(rows_of(views, rows, observed), rows.start)
 
     sizes = tuple(int(Z.shape[1]) for Z in first)
-    return MadeGraphs(make, n, sizes, common_dtype(first), features_of(views) + 3 * sum(sizes))
+    made = MadeGraphs(make, n, sizes, common_dtype(first), features_of(views) + 3 * sum(sizes))
+    return made if observed is None else ObservedGraphs(made, observed)
 
 
 def graphs_by_chunk(adapter: Any, views: Sequence[Any], learned: Any) -> ChunkedGraphs:
@@ -92,16 +104,30 @@ class _Maker:
 
     def _make(self, views: Sequence[Any], first: int) -> list[Graph]:
         made = self._adapter.new_graphs([read_only(X) for X in views], self._learned)
-        return check_made(self._adapter.name, made, int(views[0].shape[0]), len(views), first)
+        n, same_anchors = int(views[0].shape[0]), not self._adapter.views_apart
+        return check_made(self._adapter.name, made, n, len(views), first, same_anchors=same_anchors)
 
 
 def _kind(Z: Graph) -> str:
     return f"{Z.shape[1]} anchors ({'sparse ' if is_sparse(Z) else ''}{Z.dtype})"
 
 
-def rows_of(views: Sequence[Any], rows: slice) -> list[Any]:
-    """The same few samples of every view, which nobody can write to."""
-    return [read_only(read_rows(X, rows)) for X in views]
+def rows_of(views: Sequence[Any], rows: slice, observed: BoolArray | None = None) -> list[Any]:
+    """The same few samples of every view, which nobody can write to.
+
+    In place of a sample that a view does not have is the first that it has: adapters are handed nothing but samples.
+    """
+    if observed is None:
+        return [read_only(read_rows(X, rows)) for X in views]
+    numbers = np.arange(rows.start, rows.stop)
+    blocks = []
+    for X, seen in zip(views, observed, strict=True):
+        if seen.any():
+            blocks.append(read_rows(X, np.where(seen[rows], numbers, np.argmax(seen))))
+        else:  # nothing is known of it, and nothing will be looked at
+            empty = (len(numbers), X.shape[1])
+            blocks.append(sp.csr_array(empty, dtype=X.dtype) if is_sparse(X) else np.zeros(empty, dtype=X.dtype))
+    return [read_only(block) for block in blocks]
 
 
 def features_of(views: Sequence[Any]) -> int:

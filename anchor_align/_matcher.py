@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from ._certificate import Certificate, certify
 from ._matching import RELATIVE_TOLERANCE, Match, PairProblem
 from ._scale import PairTerms, ScaledGrams
-from ._solvers import solve_pair
+from ._solvers import MANY_TO_ONE, solve_pair
 from ._types import FloatArray, IndexArray
 from .errors import InputError
 
@@ -54,6 +56,7 @@ class Matcher:
     """Matches pairs of views and puts the pairs together.
 
     ``seeds`` has a row for each known correspondence and a column for each view, -1 where a view's anchor is not known.
+    ``sizes`` are the views' numbers of anchors; those beyond, up to the largest number, stand for no anchor.
     """
 
     scaled: ScaledGrams
@@ -62,17 +65,20 @@ class Matcher:
     n_restarts: int
     seed: int
     callback: Callable[[Progress], object] | None
+    sizes: tuple[int, ...]
 
     def solve(self, reference: int | str) -> Solution:
         """Align all views to one of them, to the best of them ("auto") or to each other ("consensus")."""
         if isinstance(reference, int):
             self._require_seeded(reference)
+            self._require_shared(reference)
             return self._star(reference, self._match_pairs([reference]))
-        candidates = self._possible_references()
+        self._require_connected()
+        candidates = self._possible_references(reference)
         matches = self._match_pairs(candidates)
         scores = np.zeros(self.scaled.n_views)
         for pair, match in matches.items():
-            scores[list(pair)] += match.value
+            scores[list(pair[:1] if self._one_way else pair)] += match.value
         if reference == "consensus":
             return self._consensus(matches, candidates, scores)
         return self._star(_first_largest(scores, candidates), matches)
@@ -84,43 +90,81 @@ class Matcher:
             # In the common order, known correspondences hold already: each is a column with itself.
             columns = np.flatnonzero(np.isin(permutation, self.seeds[:, view]))
             pairs = np.column_stack([columns, permutation[columns]])
-            found.append(certify(self._terms(view, solution), self.scaled.lam, permutation, pairs))
+            # In the consensus, every common column is some view's anchor.
+            rows = self.scaled.n_anchors if solution.reference is None else self.sizes[solution.reference]
+            if self._one_way and solution.reference is not None:
+                pairs = self._known(solution.reference, view)
+            terms = self._terms(view, solution)
+            found.append(certify(terms, self.scaled.lam, permutation, pairs, (rows, self.sizes[view])))
         return found
 
-    def _terms(self, view: int, solution: Solution) -> PairTerms:
+    def problem(self, reference: int, view: int) -> PairProblem:
+        """What matching a view to the reference is about."""
+        return self.scaled.pair(reference, view).problem(self.scaled.lam)
+
+    @property
+    def _one_way(self) -> bool:
+        """Whether matches are not one-to-one, so that the match of a pair of views has no inverse."""
+        return self.method == MANY_TO_ONE
+
+    def _terms(self, view: int, solution: Solution) -> list[PairTerms]:
         if solution.reference is not None:
-            return self.scaled.pair(solution.reference, view)
+            return [self.scaled.pair(solution.reference, view)]
         if self.scaled.n_views == 1:
-            return self.scaled.pair(0, 0)
-        return self.scaled.against_others(view, solution.permutations)
+            return [self.scaled.pair(0, 0)]
+        return self.scaled.apart(view, solution.permutations)
+
+    def _known(self, u: int, v: int) -> IndexArray:
+        """Anchors of two views that are known to correspond."""
+        known = self.seeds[:, [u, v]]
+        return known[(known >= 0).all(axis=1)]
 
     def _match_pairs(self, references: list[int]) -> dict[tuple[int, int], Match]:
-        """Match every pair of views that has one of the references in it."""
-        pairs = [
-            self._oriented(u, v)
-            for u, v in itertools.combinations(range(self.scaled.n_views), 2)
-            if u in references or v in references
-        ]
+        """Match every pair of views that has one of the references in it; all, if a reference does not reach a view."""
+        views = range(self.scaled.n_views)
+        shared = [pair for pair in itertools.combinations(views, 2) if self.scaled.shares(*pair)]
+        direct = all(self.scaled.shares(u, v) for u in references for v in views)
+        if self._one_way:
+            pairs = [(u, v) for u in references for v in views if u != v and self.scaled.shares(u, v)]
+        else:
+            pairs = [self._oriented(u, v) for u, v in shared if not direct or u in references or v in references]
         matches = {}
         for done, (u, v) in enumerate(pairs, start=1):
-            known = self.seeds[:, [u, v]]
-            known = known[(known >= 0).all(axis=1)]
-            matches[u, v] = self._solve_pair(self.scaled.pair(u, v).problem(self.scaled.lam), known)
+            matches[u, v] = self._solve_pair(self.problem(u, v), self._known(u, v))
             self._report(Progress("match", done, len(pairs), matches[u, v].value))
         return matches
 
     def _oriented(self, u: int, v: int) -> tuple[int, int]:
         """Put the view with the more even structure first: one way round for a pair, whatever the order of views."""
-        evenness = [float(np.trace(self.scaled.structure(view))) for view in (u, v)]
-        return (u, v) if evenness[0] >= evenness[1] else (v, u)
+        return (u, v) if self.scaled.evenness(u, v) >= self.scaled.evenness(v, u) else (v, u)
 
     def _solve_pair(self, problem: PairProblem, known: IndexArray) -> Match:
         return solve_pair(problem, self.method, known, n_restarts=self.n_restarts, seed=self.seed)
 
     def _star(self, reference: int, matches: dict[tuple[int, int], Match]) -> Solution:
-        """Every view matched to the reference."""
-        by_view = [self._toward(reference, view, matches) for view in range(self.scaled.n_views)]
-        return Solution([match.permutation for match in by_view], reference, by_view)
+        """Every view matched to the reference; those that share no sample with it, through others that do."""
+        by_view = {reference: self._toward(reference, reference, matches)}
+        while len(by_view) < self.scaled.n_views:
+            found = {}
+            for view in set(range(self.scaled.n_views)) - set(by_view):
+                near = [u for u in sorted(by_view) if self.scaled.shares(u, view)]
+                if reference in near:
+                    found[view] = self._toward(reference, view, matches)
+                elif near:
+                    steps = [self._toward(u, view, matches) for u in near]
+                    best = int(np.argmax([step.value for step in steps]))
+                    found[view] = self._through(by_view[near[best]], steps[best], self._known(reference, view))
+            by_view.update(found)
+        in_order = [by_view[view] for view in range(self.scaled.n_views)]
+        return Solution([match.permutation for match in in_order], reference, in_order)
+
+    def _through(self, first: Match, second: Match, known: IndexArray) -> Match:
+        """Match by way of another view; what is known is put right."""
+        permutation = second.permutation[first.permutation]
+        for column, anchor in known:
+            permutation[permutation == anchor] = permutation[column]
+            permutation[column] = anchor
+        return dataclasses.replace(second, permutation=permutation)
 
     def _toward(self, reference: int, view: int, matches: dict[tuple[int, int], Match]) -> Match:
         """Match of a view to the reference, whichever way round it was found."""
@@ -165,17 +209,51 @@ class Matcher:
         # With the view in its present order the identity is what the solver must not fall below.
         present = problem.permute(identity, permutations[view])
         match = self._solve_pair(present, np.column_stack([known, known]))
-        # Both on the same footing: the solver works on rounded numbers.
-        gain = present.value(match.permutation) - present.value(identity)
+        gain = self.scaled.gain(view, permutations, match.permutation, present)
         return match if gain > RELATIVE_TOLERANCE * problem.scale else None
 
-    def _possible_references(self) -> list[int]:
+    def _possible_references(self, reference: str) -> list[int]:
+        """Views that all seeds name; "auto" takes only those with the most anchors, which have room for all others."""
         possible = [v for v in range(self.scaled.n_views) if (self.seeds[:, v] >= 0).all()]
         if not possible:
             raise InputError(
                 "No view is named in every row of seeds; one view must be, as the others are matched to it."
             )
+        if self._one_way:
+            if reference == "consensus":
+                raise InputError(
+                    f"method={MANY_TO_ONE!r} is not one-to-one and has no consensus; use a view's index or 'auto'."
+                )
+            possible = [u for u in possible if all(self.scaled.shares(u, v) for v in range(self.scaled.n_views))]
+            if not possible:
+                raise InputError(f"method={MANY_TO_ONE!r} needs a view that shares samples with every other view.")
+        if reference == "auto":
+            possible = [v for v in possible if self.sizes[v] == max(self.sizes)]
+            if not possible:
+                raise InputError(
+                    f"No view with the most anchors ({max(self.sizes)}) is named in every row of seeds; give the "
+                    "reference, or use reference='consensus'."
+                )
         return possible
+
+    def _require_shared(self, reference: int) -> None:
+        for view in range(self.scaled.n_views):
+            if not self.scaled.shares(reference, view):
+                raise InputError(
+                    f"View {view} shares no sample with view {reference}, the reference; use reference='auto' or "
+                    "'consensus', which reach it through other views."
+                )
+
+    def _require_connected(self) -> None:
+        views = range(self.scaled.n_views)
+        shared = np.array([[self.scaled.shares(u, v) for v in views] for u in views])
+        number, group = connected_components(shared, directed=False)
+        if number > 1:
+            inside, outside = (np.flatnonzero((group == group[0]) == same).tolist() for same in (True, False))
+            raise InputError(
+                f"Views {inside} share no sample with views {outside}, neither directly nor through other views; "
+                "align the two groups on their own."
+            )
 
     def _require_seeded(self, reference: int) -> None:
         missing = np.flatnonzero(self.seeds[:, reference] < 0)

@@ -12,6 +12,7 @@ from sklearn.metrics import pairwise_distances_argmin, pairwise_distances_argmin
 
 from ._fusion import Recipe
 from ._graph_rows import common_dtype
+from ._observed import BoolArray, only_observed
 from ._parts import Here, Parts, joined, parts_of
 from ._pipeline import new_graphs
 from ._spectral import SpectralEmbedding
@@ -25,8 +26,8 @@ class Placement:
 
     Attributes
     ----------
-    adapter, learned, n_anchors
-        Make graphs of the samples.
+    adapter, learned, sizes
+        Make graphs of the samples, on so many anchors.
     recipe : Recipe
         Fuses them.
     embedding : SpectralEmbedding
@@ -36,23 +37,25 @@ class Placement:
 
     adapter: Adapter
     learned: AnchorGraphs
-    n_anchors: int
+    sizes: tuple[int, ...]
     recipe: Recipe
     embedding: SpectralEmbedding
     means: FloatArray
 
-    def graph(self, views: Sequence[Any]) -> Graph:
-        """Fused graph of a few samples."""
-        graphs = new_graphs(self.adapter, list(views), self.learned, self.n_anchors)
-        return self.recipe.of(graphs, common_dtype(graphs))
+    def graph(self, views: Sequence[Any], seen: BoolArray | None = None) -> Graph:
+        """Fused graph of a few samples; ``seen`` says which view has which of them, if not all have all."""
+        graphs = new_graphs(self.adapter, list(views), self.learned, self.sizes)
+        if seen is not None:
+            graphs = [only_observed(Z, rows) for Z, rows in zip(graphs, seen, strict=True)]
+        return self.recipe.of(graphs, common_dtype(graphs), seen)
 
-    def near_mean(self, views: Sequence[Any]) -> IndexArray:
+    def near_mean(self, views: Sequence[Any], seen: BoolArray | None = None) -> IndexArray:
         """Clusters with the nearest mean."""
-        return nearest_mean(self.embedding.unit_rows(self.graph(views)), self.means)
+        return nearest_mean(self.embedding.unit_rows(self.graph(views, seen)), self.means)
 
-    def near_row(self, views: Sequence[Any], rows: Parts) -> IndexArray:
+    def near_row(self, views: Sequence[Any], rows: Parts, seen: BoolArray | None = None) -> IndexArray:
         """Clusters of the nearest rows of another graph; ``rows`` are that graph's and their labels."""
-        nearest: _Nearest = rows.total(_nearest, self.graph(views))
+        nearest: _Nearest = rows.total(_nearest, self.graph(views, seen))
         return nearest.labels
 
     def of_chunks(self, views: Sequence[Any], rows: Parts | None) -> Any:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ._mapping import DEFAULT_MEMORY
 from ._scratch import check_disk
 from ._sizes import available_memory, readable_size
+from ._types import is_sparse
 from ._views import Views
 from .adapter import Adapter
 from .errors import InputError, NotEnoughMemoryError
@@ -21,19 +23,25 @@ LEAST_WORK = 2**23
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes of all graphs, fused one included, of the embedding, and of what is kept in memory for every sample."""
+    """Bytes of all graphs, fused one included, of the embedding, and of what is kept in memory for every sample.
+
+    ``copies`` are of the samples that anchors are learned from, where views lack some.
+    """
 
     graphs: int
     embedding: int
     samples: int
+    copies: int = 0
 
     def memory(self, storage: str) -> int:
         """Bytes of memory, at least."""
-        return self.samples + LEAST_WORK + (self.graphs + self.embedding if storage == "memory" else 0)
+        large = self.graphs + self.embedding + self.copies
+        return self.samples + LEAST_WORK + (large if storage == "memory" else 0)
 
     def disk(self, storage: str) -> int:
         """Bytes of files."""
-        return {"memory": 0, "disk": self.graphs + self.embedding, "never": self.embedding}[storage]
+        kept = self.embedding + self.copies
+        return {"memory": 0, "disk": self.graphs + kept, "never": kept}[storage]
 
 
 def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fusion: str) -> Need:
@@ -42,8 +50,17 @@ def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fu
     itemsize = 4 if all(X.dtype == np.float32 for X in views.matrices) else 8
     graph = adapter.graph_bytes(n, n_anchors, itemsize)
     fused = n_views * graph if fusion == "concat" or graph < n * n_anchors * itemsize else graph
+    copies = 0
+    if views.observed is not None:
+        shares = views.observed.mean(axis=1)
+        copies = sum(int(share * _bytes_of(X)) for X, share in zip(views.matrices, shares, strict=True))
     # Of k-means a distance, a norm and labels; the labels of the result.
-    return Need(n_views * graph + fused, n * n_clusters * itemsize, n * (2 * itemsize + 18))
+    return Need(n_views * graph + fused, n * n_clusters * itemsize, n * (2 * itemsize + 18), copies)
+
+
+def _bytes_of(X: Any) -> int:
+    """Bytes that the numbers of a view take."""
+    return int(X.data.nbytes + X.indices.nbytes if is_sparse(X) else X.nbytes)
 
 
 def check_resources(need: Need, storage: str, memory: int | None, folder: Path | None) -> int:

@@ -69,9 +69,21 @@ class ScaledGrams:
         """S of a view."""
         return np.asarray(self._grams.structure(view) / self._structure_norms[view])
 
+    def shares(self, u: int, v: int) -> bool:
+        """Whether two views have samples in common: here, all have all."""
+        return True
+
+    def evenness(self, view: int, other: int) -> float:
+        """Trace of a view's S, as it is compared with another view."""
+        return float(np.trace(self.structure(view)))
+
     def pair(self, u: int, v: int) -> PairTerms:
         """Terms of matching view v to view u."""
         return PairTerms(self.cross(u, v), self.structure(u), self.structure(v), self._unit(u, v))
+
+    def apart(self, view: int, permutations: Sequence[IndexArray]) -> list[PairTerms]:
+        """Terms whose mean is what matching a view to all others is about: one is enough if views have all samples."""
+        return [self.against_others(view, permutations)]
 
     def against_others(self, view: int, permutations: Sequence[IndexArray]) -> PairTerms:
         """Terms of matching a view to the mean of all other views, each in the order of its permutation.
@@ -84,6 +96,14 @@ class ScaledGrams:
         S = sum(self.structure(u)[np.ix_(permutations[u], permutations[u])] for u in others) / len(others)
         unit = sum(self._unit(u, view) for u in others) / len(others)
         return PairTerms(np.asarray(K), np.asarray(S), self.structure(view), unit)
+
+    def gain(self, view: int, permutations: Sequence[IndexArray], step: IndexArray, present: PairProblem) -> float:
+        """Change of the mean objective of a view's pairs when its present order is permuted by ``step``.
+
+        ``present`` is the problem of :meth:`against_others` with the view in its present order.
+        """
+        # Both on the same footing: the solver works on rounded numbers.
+        return present.value(step) - present.value(np.arange(present.size))
 
     def total(self, permutations: Sequence[IndexArray]) -> float:
         """Objective summed over all pairs of views."""

@@ -13,7 +13,8 @@ from ._matching import Match, PairProblem, assign
 from ._pfp import fixed_point
 from ._types import FloatArray, IndexArray
 
-METHODS: Final = ("ascent", "pfp", "exact")
+MANY_TO_ONE: Final = "pfp-many-to-one"
+METHODS: Final = ("ascent", "pfp", "exact", MANY_TO_ONE)
 
 
 def solve_pair(problem: PairProblem, method: str, pairs: IndexArray, *, n_restarts: int, seed: int) -> Match:
@@ -22,7 +23,7 @@ def solve_pair(problem: PairProblem, method: str, pairs: IndexArray, *, n_restar
     Parameters
     ----------
     problem : PairProblem
-    method : {"ascent", "pfp", "exact"}
+    method : {"ascent", "pfp", "exact", "pfp-many-to-one"}
     pairs : ndarray of shape (n_pairs, 2)
         Reference anchors and the view's anchors that are known to correspond.
     n_restarts, seed : int
@@ -56,8 +57,8 @@ def _solve_free(problem: PairProblem, method: str, identity: IndexArray | None, 
     columns = _canonical_order(problem.K.T, problem.B)
     canonical = problem.permute(rows, columns)
     rng = np.random.default_rng(seed)
-    if method == "pfp":
-        match = fixed_point(canonical)
+    if method in ("pfp", MANY_TO_ONE):
+        match = fixed_point(canonical, one_to_one=method == "pfp")
     elif method == "exact" or problem.size <= MAX_ENUMERATED:
         match = solve_exactly(canonical, rng)
     elif not problem.A.any() or not problem.B.any():

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ._mapped import read_rows
 from ._mapping import map_rows
@@ -92,12 +93,18 @@ def _from_frame(frame: Any) -> np.ndarray:
     return Z
 
 
-def check_finite(graphs: Sequence[Graph], names: Sequence[str] | None = None, what: str = "anchor graphs") -> None:
-    """Name the first view with NaN or infinity."""
-    for view, Z in zip(names or range(len(graphs)), graphs, strict=True):
+def check_finite(
+    graphs: Sequence[Graph],
+    names: Sequence[str] | None = None,
+    what: str = "anchor graphs",
+    observed: Sequence[Any] | npt.NDArray[np.bool_] | None = None,
+) -> None:
+    """Name the first view with NaN or infinity, perhaps only in the rows that it has."""
+    rows: Sequence[Any] | npt.NDArray[np.bool_] = [None] * len(graphs) if observed is None else observed
+    for view, Z, seen in zip(names or range(len(graphs)), graphs, rows, strict=True):
         if Z.dtype.kind in "iub":
             continue
-        parts = np.array(parts_of(Z).total(_not_finite))
+        parts = np.array(parts_of(Z).total(_not_finite, seen))
         count = int(parts[:, 1].sum())
         if count:
             at = int(np.argmax(parts[:, 1] > 0))
@@ -108,9 +115,10 @@ def check_finite(graphs: Sequence[Graph], names: Sequence[str] | None = None, wh
             )
 
 
-def _not_finite(Z: Graph) -> list[tuple[int, int, int]]:
-    """Number of rows, how many of them have NaN or infinity, and which is the first."""
+def _not_finite(Z: Graph, seen: npt.NDArray[np.bool_] | None = None) -> list[tuple[int, int, int]]:
+    """Number of rows, how many of those that were observed have NaN or infinity, and which is the first."""
     rows = _rows_not_finite(Z)
+    rows = rows if seen is None else rows[seen[rows]]
     return [(int(Z.shape[0]), len(rows), int(rows[0]) if len(rows) else -1)]
 
 
@@ -164,8 +172,12 @@ def check_reference(reference: object, n_views: int) -> int | str:
     raise InputTypeError(f"reference must be a view's index, 'auto' or 'consensus', got {reference!r}.")
 
 
-def check_seeds(seeds: object, n_views: int, n_anchors: int) -> IndexArray:
-    """Known correspondences as an array of shape (n_seeds, n_views); -1 where a view's anchor is not known."""
+def check_seeds(seeds: object, sizes: Sequence[int]) -> IndexArray:
+    """Known correspondences as an array of shape (n_seeds, n_views); -1 where a view's anchor is not known.
+
+    ``sizes`` are the views' numbers of anchors.
+    """
+    n_views = len(sizes)
     if seeds is None:
         return np.empty((0, n_views), dtype=np.intp)
     try:
@@ -178,7 +190,7 @@ def check_seeds(seeds: object, n_views: int, n_anchors: int) -> IndexArray:
         raise InputTypeError(f"seeds must be anchor indices (whole numbers), got dtype {table.dtype}.")
     if table.ndim != 2 or table.shape[1] != n_views:
         raise InputError(f"seeds must have one column per view ({n_views}), got shape {table.shape}.")
-    for view, column in enumerate(table.T):
+    for view, (column, n_anchors) in enumerate(zip(table.T, sizes, strict=True)):
         known = column[column != -1]
         outside = known[(known < 0) | (known >= n_anchors)]
         if outside.size:

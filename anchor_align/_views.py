@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ._observed import BoolArray, check_missing
 from ._types import is_dask, is_sparse
 from ._validation import check_finite, check_graph, same_chunks
 from .errors import InputError, InputTypeError
@@ -43,16 +44,24 @@ class Layout:
 class Views:
     """Checked views: real numbers, dense or CSR, read-only, with the same samples; sparse ones hold floats.
 
-    ``columns`` holds the column names of views that came as DataFrames.
+    ``columns`` holds the column names of views that came as DataFrames; ``observed`` says which view has which sample,
+    views x samples, and is None if every view has every sample.
     """
 
     matrices: list[Any]
     names: tuple[str, ...]
     columns: tuple[tuple[Any, ...] | None, ...]
+    observed: BoolArray | None = None
 
     @property
     def n_samples(self) -> int:
         return int(self.matrices[0].shape[0])
+
+    def n_learnable(self, apart: bool) -> int:
+        """Samples that anchors of every view can be learned from: in views apart, or those that all views have."""
+        if self.observed is None:
+            return self.n_samples
+        return int(self.observed.sum(axis=1).min() if apart else self.observed.all(axis=0).sum())
 
     @property
     def on_dask(self) -> bool:
@@ -81,11 +90,15 @@ class Views:
         for name, got in self.layout.items():
             got.check(name, fitted[name], alone=len(fitted) == 1)
         at = [self.names.index(name) for name in fitted]
-        return Views([self.matrices[i] for i in at], tuple(fitted), tuple(self.columns[i] for i in at))
+        observed = None if self.observed is None else self.observed[at]
+        return Views([self.matrices[i] for i in at], tuple(fitted), tuple(self.columns[i] for i in at), observed)
 
 
-def check_views(views: Any, column_groups: Any = None) -> Views:
-    """Check views and give every one a name: the dict's key, or "0", "1" and so on."""
+def check_views(views: Any, column_groups: Any = None, *, mask: Any = None, missing: str = "error") -> Views:
+    """Check views and give every one a name: the dict's key, or "0", "1" and so on.
+
+    ``mask`` and ``missing`` say which view has which sample, see :func:`anchor_align._observed.check_missing`.
+    """
     if is_table(views):
         if _is_flat(views):
             raise InputError(
@@ -110,9 +123,10 @@ def check_views(views: Any, column_groups: Any = None) -> Views:
                 "All views must describe the same samples."
             )
     matrices = same_chunks(matrices, names)
-    check_finite(matrices, names, "views")
+    observed = check_missing(matrices, mask, missing, names=names, columns="features")
+    check_finite(matrices, names, "views", observed)
     columns = tuple(tuple(X.columns) if hasattr(X, "columns") else None for X in named.values())
-    return Views([read_only(X) for X in matrices], names, columns)
+    return Views([read_only(X) for X in matrices], names, columns, observed)
 
 
 def _is_flat(table: Any) -> bool:

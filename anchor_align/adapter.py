@@ -63,6 +63,11 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         other as plain arrays, on the workers. If :meth:`view_weights` and :meth:`cluster` are the adapter's own, they
         get graphs as Dask arrays.
 
+        ``views_apart`` : class attribute or property; True says that anchors and graph of a view depend on that view
+        alone. :meth:`learn_anchors` may then get views of different numbers of samples, as many as each of them has,
+        and a list of numbers of anchors, one for each view. For other adapters all views must have the same number of
+        anchors, and if some views lack samples, anchors are learned from the samples that all views have.
+
         :meth:`default_n_anchors` : called before :meth:`anchor_graphs` if the user names no number of anchors.
 
         :meth:`view_weights` : called with the graphs in their common order, before they are averaged.
@@ -105,6 +110,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     name: str = ""
     chooses_n_anchors: bool = False
     works_on_dask: bool = False
+    views_apart: bool = False
 
     def anchor_graphs(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
@@ -131,10 +137,10 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
                 f"Adapter {self.name!r} returned {type(learned).__name__} from learn_anchors; expected AnchorGraphs."
             )
         made = graphs_by_block(self, views, learned)
-        return replace(learned, graphs=store(made.make, made.n_samples, width=made.width))
+        return replace(learned, graphs=store(made.blocks, made.n_samples, width=made.width))
 
     def learn_anchors(
-        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: Any, random_state: int
     ) -> AnchorGraphs:
         """Choose anchors in every view, without the graphs; :meth:`new_graphs` makes them, also of these samples.
 
@@ -145,7 +151,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         views : list of ndarray or csr_array of shape (n_samples, n_features of the view)
             Finite, read-only, and of any real dtype: :class:`anchor_align.blocks.ScaledRows` gives them as floats.
         n_clusters, n_anchors, random_state : int
-            As for :meth:`anchor_graphs`.
+            As for :meth:`anchor_graphs`; if ``views_apart``, ``n_anchors`` may be a list.
 
         Returns
         -------

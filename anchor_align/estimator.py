@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, SupportsIndex
@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ._align import AnchorAligner
+from ._fusion import check_weights
 from ._made_graphs import features_of, rows_of
 from ._mapped import read_rows
 from ._mapping import map_rows, run_rows, working
@@ -44,8 +45,9 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         The method that builds the anchor graphs and clusters the fused one: a name, as :func:`list_adapters` knows it,
         or an instance.
     n_clusters : int, default=8
-    n_anchors : int, optional
-        Anchors in every view; by default as the adapter suggests, mostly two for each cluster.
+    n_anchors : int or list of int, optional
+        Anchors in every view, or a number for each view; by default as the adapter suggests, mostly two for each
+        cluster. Adapters whose views have anchors in common take one number only.
     lam : float, default=0.1
         Weight of the structure term in the alignment, see :func:`align`.
     reference : int, "auto" or "consensus", default="consensus"
@@ -54,6 +56,13 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     fusion : {"aligned", "unaligned", "concat"}, default="aligned"
         "aligned" is the mean of the aligned graphs; "unaligned" the mean of the graphs as they come; "concat" puts
         them side by side, which no alignment can change. The last two are the controls of an ablation.
+    weights : array-like of float of shape (n_views,), or "auto", optional
+        Weights of the views in the mean. "auto": by how much a view agrees with the others, see :func:`fuse`. By
+        default as the adapter says, mostly all the same. "concat" has none.
+    missing : {"error", "nan"}, default="error"
+        "nan": samples that are NaN throughout in a view are not in it. See also the ``mask`` of :meth:`fit`.
+    many_to_one : bool, default=False
+        What happens to anchors without a partner where a reference with fewer anchors is named, see :func:`align`.
     adapter_params : dict, optional
         Settings of an adapter given by name.
     column_groups : list or dict, optional
@@ -87,8 +96,11 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Anchors of every view, in the coordinates that the adapter works in.
     anchor_graphs_ : AnchorGraphs
         What the adapter made of the views; without graphs if ``storage="never"``.
-    permutations_ : list of ndarray of shape (n_anchors,)
-        Order in which each view's anchors were fused.
+    permutations_ : list of ndarray of shape (n_columns,)
+        Order in which each view's anchors were fused, -1 where it has none; a matrix, anchors x columns, where several
+        share a column.
+    mask_ : ndarray of bool of shape (n_views, n_samples) or None
+        Which view has which sample; None if every view has every sample.
     weights_ : ndarray of shape (n_views,) or None
         Weights of the views in the mean; None if all are the same.
     aligner_ : AnchorAligner or None
@@ -116,10 +128,13 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         adapter: str | Adapter = "fmvacc",
         *,
         n_clusters: int = 8,
-        n_anchors: int | None = None,
+        n_anchors: int | Sequence[int] | None = None,
         lam: float = 0.1,
         reference: SupportsIndex | str = "consensus",
         fusion: str = "aligned",
+        weights: Any = None,
+        missing: str = "error",
+        many_to_one: bool = False,
         adapter_params: dict[str, Any] | None = None,
         column_groups: Any = None,
         storage: str = "memory",
@@ -134,6 +149,9 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.lam = lam
         self.reference = reference
         self.fusion = fusion
+        self.weights = weights
+        self.missing = missing
+        self.many_to_one = many_to_one
         self.adapter_params = adapter_params
         self.column_groups = column_groups
         self.storage = storage
@@ -142,7 +160,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.gather = gather
         self.random_state = random_state
 
-    def fit(self, views: Any, y: object = None) -> AlignedClusterer:
+    def fit(self, views: Any, y: object = None, *, mask: Any = None) -> AlignedClusterer:
         """Cluster the samples.
 
         Parameters
@@ -153,6 +171,11 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             view without either. Arrays may be memmaps, larger than memory. Not modified. Views may be Dask arrays or
             DataFrames: the fit then runs where their chunks are, and graphs, embedding and labels are Dask arrays.
         y : ignored
+        mask : array-like of bool of shape (n_views, n_samples), optional
+            True where a view has a sample; the other rows of the view are not looked at. Anchors and graphs of a view
+            come from the samples that it has, and a sample's row of the fused graph from the views that have it.
+            Anchors that views have in common come from the samples that all views have. For adapters that define
+            ``learn_anchors``; not for Dask arrays.
         """
         n_clusters = check_whole_number("n_clusters", self.n_clusters, least=1)
         fusion = check_choice("fusion", self.fusion, FUSIONS)
@@ -160,17 +183,21 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_lam(self.lam)
         seed = check_seed(self.random_state)
         adapter = self._make_adapter()
-        checked = check_views(views, self.column_groups)
+        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing)
         check_reference(self.reference, len(checked.matrices))
+        if self.weights is not None and not (isinstance(self.weights, str) and self.weights == "auto"):
+            check_weights(self.weights, len(checked.matrices))
         if checked.n_samples < n_clusters:
             raise InputError(f"Got n_samples={checked.n_samples}, fewer than n_clusters={n_clusters}.")
         gather = check_flag("gather", self.gather)
-        n_anchors = count_anchors(adapter, self.n_anchors, checked.n_samples, n_clusters)
-        aligner = AnchorAligner(self.lam, reference=self.reference, random_state=seed)
+        n_anchors = count_anchors(
+            adapter, self.n_anchors, checked.n_learnable(adapter.views_apart), n_clusters, len(checked.matrices)
+        )
+        aligner = AnchorAligner(self.lam, reference=self.reference, many_to_one=self.many_to_one, random_state=seed)
         keep = storage != "never"
         with self._working(adapter, checked, n_anchors, n_clusters, storage):
             graphs = build_graphs(adapter, checked, n_clusters, n_anchors, seed, keep=keep)
-            fused = fuse_graphs(adapter, graphs, fusion, aligner, n_clusters, seed, keep=keep)
+            fused = fuse_graphs(adapter, graphs, fusion, aligner, n_clusters, seed, keep=keep, weights=self.weights)
             clusters = cluster_graph(adapter, fused, n_clusters, seed)
             embedding, vectors = clusters.embedding, clusters.vectors
             if embedding is None or vectors is None:
@@ -187,18 +214,21 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.anchors_ = graphs.learned.anchors
         self.anchor_graphs_ = graphs.learned
         self.permutations_ = fused.permutations
+        self.mask_ = checked.observed
         self.weights_ = fused.weights
         self.aligner_ = fused.aligner
         self.adapter_ = adapter
         self.n_features_in_ = sum(each.n_features for each in checked.layout.values())
         self._layout = checked.layout
         self._sizes = graphs.rows.sizes
-        self._placement = Placement(adapter, graphs.learned, self._sizes[0], fused.rows.recipe, embedding, means)
+        self._placement = Placement(adapter, graphs.learned, self._sizes, fused.rows.recipe, embedding, means)
         self._near_means = near_means
         return self
 
     @contextmanager
-    def _working(self, adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, storage: str) -> Iterator[None]:
+    def _working(
+        self, adapter: Adapter, views: Views, n_anchors: int | list[int], n_clusters: int, storage: str
+    ) -> Iterator[None]:
         """Memory, files and threads of a fit; says so if there is not enough of them."""
         memory = check_size("memory", self.memory)
         if self.folder is not None and not isinstance(self.folder, (str, Path)):
@@ -209,14 +239,15 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             check_dask(adapter, storage, memory, folder)
         work = None
         if adapter.works_by_blocks and not views.on_dask:
-            need = estimate(adapter, views, n_anchors, n_clusters, self.fusion)
+            most = n_anchors if isinstance(n_anchors, int) else max(n_anchors)
+            need = estimate(adapter, views, most, n_clusters, self.fusion)
             work = check_resources(need, storage, memory, folder)
         with working(
             memory=work, on_disk=storage != "memory", folder=folder, one_blas_thread=_by_blocks(adapter, views)
         ):
             yield
 
-    def predict(self, views: Any) -> Any:
+    def predict(self, views: Any, *, mask: Any = None) -> Any:
         """Cluster of new samples: graph rows on the learned anchors, fused and embedded as learned, nearest mean.
 
         Where the nearest mean does not reproduce the clusters of the fit (adapters that do not cluster by k-means), new
@@ -224,7 +255,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
         Parameters
         ----------
-        views : as in :meth:`fit`
+        views, mask : as in :meth:`fit`
 
         Returns
         -------
@@ -232,7 +263,9 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             For the samples of the fit, ``labels_`` but for rare ties. A Dask array if the views are Dask arrays.
         """
         check_is_fitted(self)
-        checked = check_views(views, self.column_groups).ordered_as(self._layout)
+        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing).ordered_as(self._layout)
+        if checked.observed is not None:
+            self._placement.recipe.check_seen(checked.observed)
         fitted = None
         if not self._near_means and self.fused_graph_ is not None:
             fitted = parts_of(self.fused_graph_).zip(parts_of(self.labels_))
@@ -242,9 +275,10 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         labels = np.empty(checked.n_samples, dtype=np.intp)
 
         def assign(rows: slice) -> None:
-            block = rows_of(samples, rows)
+            block = rows_of(samples, rows, checked.observed)
+            seen = None if checked.observed is None else checked.observed[:, rows]
             place = self._placement
-            labels[rows] = place.near_mean(block) if fitted is None else place.near_row(block, fitted)
+            labels[rows] = place.near_mean(block, seen) if fitted is None else place.near_row(block, fitted, seen)
 
         by_blocks = self.adapter_.works_by_blocks
         samples = checked.matrices if by_blocks else checked.floats()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import scipy.sparse as sp
 from mat_files import cell, write_mat73
@@ -16,6 +17,7 @@ from scipy.io import loadmat, savemat
 from strategies import FloatArray, IndexArray, planted_graphs
 
 from anchor_align import AnchorAligner, AnchorAlignError, FileError, InputError, fuse
+from anchor_align._observed import MISSING
 from anchor_align._scale import LAM_SCALES
 from anchor_align._solvers import METHODS
 from anchor_align.cli import _align
@@ -197,7 +199,12 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
     """In one sentence, and nothing is written."""
     graphs, _ = planted
     np.savez(tmp_path / "in.npz", *graphs)
-    np.savez(tmp_path / "bad.npz", Z0=graphs[0], Z1=graphs[1][:, :5])
+    np.savez(tmp_path / "bad.npz", Z0=graphs[0], Z1=graphs[1][:100])
+    np.save(tmp_path / "mask.npy", np.ones((3, 120), dtype=bool))
+    np.save(tmp_path / "turned.npy", np.ones((120, 3)))
+    np.save(tmp_path / "nowhere.npy", np.zeros((3, 120)))
+    np.save(tmp_path / "half.npy", np.full((3, 120), 0.5))
+    np.savetxt(tmp_path / "words.csv", np.full((3, 120), "yes"), fmt="%s", delimiter=",")
     np.savez(tmp_path / "nan.npz", Z0=graphs[0] * np.nan, Z1=graphs[1])
     np.savez(tmp_path / "objects.npz", Z=np.array([graphs[0], None], dtype=object))
     np.save(tmp_path / "a.npy", graphs[0])
@@ -224,7 +231,18 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
         (["in.npz", "-o", "/"], "it is a folder"),
         (["a.npy", "-o", "other"], "the folder holds 'fused.npz', which is not part"),
         (["d/feature.npy", "d/margins.npy", "-o", "d"], "d/feature.npy: it is one of the graphs"),
-        (["bad.npz", "-o", "o.npz"], "'Z0' is 120 x 7 (samples x anchors) and 'Z1' is 120 x 5"),
+        (["bad.npz", "-o", "o.npz"], "'Z0' is 120 x 7 (samples x anchors) and 'Z1' is 100 x 7"),
+        (["in.npz", "-o", "o.npz", "--mask", "turned.npy"], "got (120, 3); transpose it"),
+        (["in.npz", "-o", "o.npz", "--mask", "nowhere.npy"], "Sample 0 is in no view"),
+        (["in.npz", "-o", "o.npz", "--mask", "half.npy"], "nothing but true and false, or 1 and 0"),
+        (["in.npz", "-o", "o.npz", "--mask", "words.csv"], "words.csv"),
+        (["in.npz", "-o", "o.npz", "--mask", "in.npz"], "holds 3 arrays"),
+        (["in.npz", "-o", "o.npz", "--mask", "absent.npy"], "No such file"),
+        (["in.npz", "-o", "o.npz", "--mask", "notes.txt"], "notes.txt is not a"),
+        (["in.npz", "-o", "o.npz", "--mask", "."], "is not a .npy"),
+        (["in.npz", "-o", "o.npz", "--weights", "1,2"], "Got 2 weights for 3 views"),
+        (["in.npz", "-o", "o.npz", "--weights", "0,0,0"], "not all zero"),
+        (["in.npz", "-o", "o.npz", "--method", "pfp-many-to-one", "--reference", "consensus"], "consensus"),
         (["nan.npz", "-o", "o.npz"], "NaN"),
         (["objects.npz", "-o", "o.npz"], "Python objects"),
         (["notes.txt", "-o", "o.npz"], "not a .npy, .npz or .mat file"),
@@ -311,6 +329,169 @@ def test_choices_are_the_librarys() -> None:
     for option, known in (("--method", METHODS), ("--lam-scale", LAM_SCALES)):
         for choice in known:
             parser().parse_args(["align", "a", "-o", "b", option, choice])
-    for wrong in (["--reference", "best"], ["--method", "magic"], ["--seed", "-1"]):
+    for missing in MISSING:
+        parser().parse_args(["align", "a", "-o", "b", "--missing", missing])
+    for wrong in (
+        ["--reference", "best"], ["--method", "magic"], ["--seed", "-1"], ["--missing", "zero"], ["--weights", "a,b"],
+    ):  # fmt: skip
         with pytest.raises(SystemExit):
             parser().parse_args(["align", "a", "-o", "b", *wrong])
+
+
+def some_missing() -> npt.NDArray[np.bool_]:
+    """Three views of 120 samples; every sample is in one of them."""
+    mask = np.random.default_rng(1).random((3, 120)) < 0.7
+    mask[0] |= ~mask.any(axis=0)
+    return mask
+
+
+@pytest.mark.parametrize("form", ["npy", "numbers", "csv", "mat", "sparse", "beside"])
+def test_a_mask_in_any_form(tmp_path: Path, planted: Any, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Is what the aligner is given; the table and the files say how many samples pairs of views share."""
+    graphs, _ = planted
+    mask = some_missing()
+    named = {f"Z{i}": Z for i, Z in enumerate(graphs)}
+    np.savez(tmp_path / "in.npz", **named)
+    path = tmp_path / {"csv": "m.csv", "mat": "m.mat", "sparse": "m.mat", "beside": "in.npz"}.get(form, "m.npy")
+    if form == "csv":
+        np.savetxt(path, mask, fmt="%d", delimiter=",")
+    elif form == "beside":
+        np.savez(path, **named, mask=mask)
+    elif path.suffix == ".mat":
+        savemat(path, {"M": sp.csc_array(mask.astype(float)) if form == "sparse" else mask})
+    else:
+        np.save(path, mask.astype(float) if form == "numbers" else mask)
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--mask", path) == 0
+    aligner = AnchorAligner().fit(graphs, mask=mask)
+    out = capsys.readouterr().out
+    assert "samples shared with" in out
+    assert [line.split()[1:] for line in out.splitlines()[-4:-1]] == [[str(n) for n in row] for row in aligner.shared_]
+    with np.load(tmp_path / "out.npz") as read:
+        np.testing.assert_array_equal(read["permutations"], aligner.permutations_)
+        np.testing.assert_array_equal(read["shared"], mask.astype(int) @ mask.T)
+        np.testing.assert_array_equal(read["fused"], fuse(graphs, aligner.permutations_, mask=mask))
+
+
+def test_rows_of_nan(tmp_path: Path, planted: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """Are samples that the view does not have, if that is said; JSON has the shared samples."""
+    graphs, _ = planted
+    mask = some_missing()
+    holes = [np.where(seen[:, None], Z, np.nan) for seen, Z in zip(mask, graphs, strict=True)]
+    np.savez(tmp_path / "in.npz", *holes)
+    with pytest.raises(InputError, match="NaN"):
+        run(tmp_path / "in.npz", "-o", tmp_path / "out.mat")
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.mat", "--missing", "nan", "--format", "json") == 0
+    expected = mask.astype(int) @ mask.T
+    assert json.loads(capsys.readouterr().out)["shared"] == expected.tolist()
+    read = loadmat(tmp_path / "out.mat")
+    np.testing.assert_array_equal(read["shared"], expected)
+    np.testing.assert_allclose(
+        read["fused"], fuse(graphs, [p.astype(int) - 1 for p in read["permutations"]], mask=mask)
+    )
+
+
+def test_many_views_with_a_mask(tmp_path: Path, planted: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """One line names the pair that shares the fewest samples."""
+    graphs, _ = planted
+    mask = np.ones((9, 120), dtype=bool)
+    mask[3, :50] = mask[5, 50:100] = False
+    np.savez(tmp_path / "in.npz", **{f"Z{i}": graphs[i % 3] for i in range(9)})
+    np.save(tmp_path / "m.npy", mask)
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--mask", tmp_path / "m.npy") == 0
+    assert "fewest samples shared by two views: 20, Z3 and Z5" in capsys.readouterr().out
+
+
+def test_anchors_that_rest_on_few_samples_are_warned_of(
+    tmp_path: Path, planted: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In one line on stderr."""
+    graphs, _ = planted
+    mask = np.ones((3, 120), dtype=bool)
+    mask[1] = np.arange(120) < 3
+    np.savez(tmp_path / "in.npz", *graphs)
+    np.save(tmp_path / "m.npy", mask)
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--mask", tmp_path / "m.npy") == 0
+    (line, *_) = capsys.readouterr().err.splitlines()
+    assert line.startswith("anchor-align: warning: Too few shared samples")
+
+
+@pytest.mark.parametrize("form", ["npz", "mat", "npy"])
+@pytest.mark.parametrize("options", [[], ["--reference", "1"], ["--reference", "1", "--many-to-one"]])
+def test_different_numbers_of_anchors(
+    tmp_path: Path, planted: Any, form: str, options: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Matrices and fused graph are the aligner's; indices say where a view has no anchor."""
+    graphs = [planted[0][0], planted[0][1][:, :5], planted[0][2][:, :6]]
+    paths = [tmp_path / f"{i}.npy" for i in range(3)]
+    for path, Z in zip(paths, graphs, strict=True):
+        np.save(path, Z)
+    out = tmp_path / ("out" if form == "npy" else f"out.{form}")
+    assert run(*paths, "-o", out, "--matrices", "--format", "json", *options) == 0
+    summary = json.loads(capsys.readouterr().out)
+    many = "--many-to-one" in options
+    aligner = AnchorAligner(reference=1 if options else "auto", many_to_one=many).fit(graphs)
+    assert summary["n_anchors"] == [7, 5, 6]
+    assert summary["n_columns"] == {0: 7, 2: 8, 3: 5}[len(options)]
+    assert ("matrices" in summary) == many
+    if form == "npy":
+        read: Any = {path.stem: np.load(path) for path in out.glob("*.npy")}
+    else:
+        read = dict(np.load(out)) if form == "npz" else loadmat(out)
+    permutations = read["permutations"] - (1 if form == "mat" else 0)
+    np.testing.assert_array_equal(permutations, aligner.permutations_)
+    assert permutations.min() == -1 or many
+    matrices = read["matrices"][0] if form == "mat" else read["matrices"]
+    for P, expected, Z in zip(matrices, aligner.matrices_, graphs, strict=True):
+        np.testing.assert_array_equal(P if form == "mat" else P[: Z.shape[1]], expected)
+    np.testing.assert_allclose(read["fused"], fuse(graphs, aligner.matrices_))
+
+
+def test_matrices_are_there_where_anchors_share_columns(tmp_path: Path, planted: Any) -> None:
+    """Permutations alone would not say where all anchors went."""
+    np.savez(tmp_path / "in.npz", Z0=planted[0][0], Z1=planted[0][1][:, :3])
+    words = [tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--reference", "1"]
+    for more, there in (([], False), (["--many-to-one"], True)):
+        assert run(*words, *more) == 0
+        assert ("matrices" in np.load(tmp_path / "out.npz")) == there
+
+
+def test_the_papers_many_to_one(tmp_path: Path, planted: Any) -> None:
+    """The fused graph is that of the matrices, also where anchors are taken twice or not at all."""
+    rng = np.random.default_rng(0)
+    graphs = [rng.dirichlet(np.full(7, 0.3), 50) for _ in range(3)]
+    np.savez(tmp_path / "in.npz", *graphs)
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--method", "pfp-many-to-one") == 0
+    aligner = AnchorAligner(method="pfp-many-to-one").fit(graphs)
+    assert any(len(np.unique(p)) < 7 for p in aligner.permutations_)
+    with np.load(tmp_path / "out.npz") as read:
+        np.testing.assert_array_equal(read["permutations"], aligner.permutations_)
+        np.testing.assert_allclose(
+            read["fused"], sum(Z @ P for Z, P in zip(graphs, aligner.matrices_, strict=True)) / 3
+        )
+
+
+@pytest.mark.parametrize("weights", ["auto", "3,1,0"])
+def test_weights(tmp_path: Path, planted: Any, weights: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Are those of the fused graph; table, JSON and file say what they are."""
+    graphs, _ = planted
+    graphs[2] = np.random.default_rng(5).dirichlet(np.full(7, 0.2), 120)
+    np.savez(tmp_path / "in.npz", *graphs)
+    words = [tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--weights", weights]
+    assert run(*words) == 0
+    assert "weight" in capsys.readouterr().out.splitlines()[0]
+    assert run(*words, "--format", "json") == 0
+    summary = json.loads(capsys.readouterr().out)
+    given: Any = "auto" if weights == "auto" else [3.0, 1.0, 0.0]
+    with np.load(tmp_path / "out.npz") as read:
+        np.testing.assert_allclose(read["fused"], fuse(graphs, list(read["permutations"]), weights=given))
+        assert [view["weight"] for view in summary["views"]] == read["weights"].tolist()
+        assert read["weights"].sum() == pytest.approx(1)
+        assert read["weights"][2] == min(read["weights"])
+
+
+def test_a_mask_is_not_written_over(tmp_path: Path, planted: Any) -> None:
+    """It is an input."""
+    np.savez(tmp_path / "in.npz", *planted[0])
+    np.savez(tmp_path / "mask.npz", mask=some_missing())
+    with pytest.raises(FileError, match="it is the mask"):
+        run(tmp_path / "in.npz", "-o", tmp_path / "mask.npz", "--mask", tmp_path / "mask.npz")

@@ -175,7 +175,21 @@ def test_output_folder_has_everything(tmp_path: Path, capfd: pytest.CaptureFixtu
 
 def test_command_of_the_result_gives_the_result(capfd: pytest.CaptureFixture[str]) -> None:
     """What JSON says is the command, typed again, gives the same."""
-    words = ["compare", "fmvacc", "lmvsc", *SMALL, "--anchors", "k,6", "--lam", "0.123456789", "inf", "--seed", "5"]
+    words = [
+        "compare",
+        "fmvacc",
+        "lmvsc",
+        *SMALL,
+        "--anchors",
+        "k",
+        "6",
+        "k,6",
+        "--lam",
+        "0.123456789",
+        "inf",
+        "--seed",
+        "5",
+    ]
     words += [
         "--set",
         "fmvacc.beta=1",
@@ -188,6 +202,13 @@ def test_command_of_the_result_gives_the_result(capfd: pytest.CaptureFixture[str
         "nmi",
         "--footing",
         "both",
+        "--drop",
+        "0.25",
+        "--weights",
+        "1,0.5",
+        "--many-to-one",
+        "--missing",
+        "nan",
     ]
     shown = json.loads(run(capfd, *words, "--format", "json")[1])
     command = shlex.split(shown["study"]["command"])
@@ -239,6 +260,14 @@ def test_sweep_shows_lam_against_anchors(capfd: pytest.CaptureFixture[str]) -> N
         (["lmvsc", "--reference", "7", "--data", "simulated"], "reference 7 is out of range"),
         (["lmvsc", "--reference", "first"], "Unknown reference 'first'"),
         (["lmvsc", "--anchors", "many"], "n_anchors must be a whole number"),
+        (
+            ["lmvsc", "--anchors", "4,8,4", "--data", "simulated"],
+            "Data 'simulated': n_anchors has 3 numbers for 2 views",
+        ),
+        (["lmvsc", "--anchors", "k,x"], "n_anchors must be a whole number"),
+        (["sfmc", "--anchors", "8,9", "--data", "simulated"], "Data 'simulated': Adapter 'sfmc' needs the same number"),
+        (["lmvsc", "--weights", "1,2,3", "--data", "simulated"], "Data 'simulated': got 3 weights for 2 views"),
+        (["lmvsc", "--weights", "0,0"], "weights must be finite, >= 0 and not all zero"),
         (["lmvsc", "--plugin", "nowhere.py"], "Plug-in file 'nowhere.py' cannot be read"),
         (["lmvsc", "--cache", "/dev/null"], "Cannot write /dev/null"),
     ],
@@ -254,6 +283,74 @@ def test_refused_in_one_line(
     assert re.match(f"anchor-align: .*{message}", err)
     assert err.count("\n") == 1
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("command", ["compare", "sweep"])
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--drop", "1"], "argument --drop: expected a number >= 0 and < 1, got '1'"),
+        (["--drop", "half"], "argument --drop: expected a number >= 0 and < 1, got 'half'"),
+        (["--weights", "some"], "argument --weights: expected auto or numbers separated by commas, got 'some'"),
+        (["--anchors", "4,,5"], "argument --anchors: expected a number, or numbers separated by commas, got '4,,5'"),
+        (["--missing", "zero"], "argument --missing: invalid choice: 'zero'"),
+    ],
+)
+def test_bad_values_of_options(command: str, words: list[str], message: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """One line, and exit code 2."""
+    with pytest.raises(SystemExit) as caught:
+        main([command, "lmvsc", *words])
+    out, err = capfd.readouterr()
+    assert (caught.value.code, out) == (2, "")
+    assert err.startswith(f"anchor-align: {message}")
+    assert err.count("\n") == 1
+
+
+@pytest.fixture
+def holes(tmp_path: Path) -> Path:
+    """A user's file with rows of NaN."""
+    data = make_simulated(1)
+    views = [X.copy() for X in data.views]
+    views[0][:30] = views[1][30:50] = np.nan
+    path = tmp_path / "holes.npz"
+    np.savez(path, a=views[0], b=views[1], labels=np.asarray(data.labels))
+    return path
+
+
+def test_rows_of_nan_are_read_where_that_is_said(holes: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """And refused otherwise; how many samples views lack is a note."""
+    words = ["compare", "lmvsc", "--data", str(holes), "--anchors", "k", "--repeats", "2", "--no-cache"]
+    code, out, err = run(capfd, *words)
+    assert (code, out) == (2, "")
+    assert "NaN" in err
+    code, out, err = run(capfd, *words, "--missing", "nan")
+    assert code == 0
+    assert "anchor-align: holes: Of 200 samples, views lack: 'a' 30, 'b' 20." in err.splitlines()
+    assert out.splitlines()[0].startswith("On holes, lmvsc reaches")
+
+
+def test_views_as_they_are_for_any_jobs_and_with_a_cache(
+    holes: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Byte for byte, from a file with holes, with samples dropped and anchors by view."""
+    words = ["compare", "lmvsc", "fmvacc", "--data", str(holes), "simulated", "--missing", "nan", "--drop", "0.2"]
+    words += ["--anchors", "k,6", "k", "--weights", "auto", "--reference", "0", "--many-to-one", "--repeats", "2"]
+    for form in ("table", "csv", "md", "latex"):
+        printed = {
+            run(capfd, *words, "--format", form, *extra)[1]
+            for extra in (["--no-cache"], ["-j", "2", "--cache", str(tmp_path)], ["--cache", str(tmp_path), "-q"])
+        }
+        assert len(printed) == 1
+
+
+def test_sweep_with_anchors_by_view(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A line of the table each, and a place on the axis of the figure."""
+    words = ["sweep", "lmvsc", *SMALL, "--anchors", "k", "k,2k", "2k", "--lam", "0", "0.1", "--drop", "0.1"]
+    code, out, _ = run(capfd, *words, "--output", str(tmp_path))
+    assert code == 0
+    scores = out[out.index("anchors  unaligned") :].split("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in scores[2:]] == ["4", "4,8", "8"]
+    assert (tmp_path / "figures" / "sensitivity.svg").exists()
 
 
 def test_pictures_need_an_extra(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

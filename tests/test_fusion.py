@@ -117,7 +117,7 @@ def test_block_size_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"weights": [0, 0]}, InputError, r"not all zero"),
         ({"weights": [np.nan, 1]}, InputError, r"weights must be finite"),
         ({"weights": ["a", 1]}, InputTypeError, r"weights must be numbers"),
-        ({"weights": "auto"}, InputTypeError, r"weights must be a list of numbers, one per view, got 'auto'"),
+        ({"weights": "equal"}, InputTypeError, r"weights must be a list of numbers, one per view, got 'equal'"),
         ({"weights": np.array(1.0)}, InputTypeError, r"weights must be a list of numbers"),
         ({"weights": 5}, InputTypeError, r"weights must be a list of numbers, one per view, got 5"),
         ({"weights": {0: 0.9, 1: 0.1}}, InputTypeError, r"weights must be a list of numbers"),

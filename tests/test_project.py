@@ -163,6 +163,36 @@ def test_example_large(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_example_missing(tmp_path: Path) -> None:
+    """A table for each adapter; aligned fusion loses less than unaligned, and the picture is written."""
+    words = ["--data", "breast-cancer", "--rates", "0.2", "0.6", "--picture", str(tmp_path / "curves.png")]
+    out = run_script(str(ROOT / "examples" / "missing.py"), *words, cwd=tmp_path)
+    rows = [re.findall(r"[\d.]+", line) for line in out.splitlines() if line.strip().startswith(("20%", "60%"))]
+    assert len(rows) == 4
+    assert all(float(row[4]) > float(row[2]) for row in rows)
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_example_late_fusion(tmp_path: Path) -> None:
+    """The vote of aligned partitions is better than that of partitions as they come."""
+    out = run_script(str(ROOT / "examples" / "late_fusion.py"), "digits", "--seeds", "1", cwd=tmp_path)
+    scores = dict(re.findall(r"^(vote.*?)  +([\d.]+) ±", out, flags=re.MULTILINE))
+    assert out.count("partition of") == 6
+    assert float(scores["vote, aligned"]) > float(scores["vote, clusters as they come"]) + 10
+
+
+def test_example_unmatched_samples(tmp_path: Path) -> None:
+    """Far more samples than by chance get their partner; with the partners found, clusters are better."""
+    words = ["--samples", "200", "--draws", "1"]
+    out = run_script(str(ROOT / "examples" / "unmatched_samples.py"), *words, cwd=tmp_path)
+    shares = {line[:30].strip(): line[30:].replace("%", "").split() for line in out.splitlines() if "%" in line}
+    assert float(shares["lam 0.1"][0]) > 25
+    assert float(shares["lam 0.1"][1]) > 70
+    assert out.count("seeds") == 4
+    before, _, found, _ = re.findall(r"([\d.]+)%$", out.partition("ACC")[2], flags=re.MULTILINE)
+    assert float(found) > float(before) + 5
+
+
 def test_benchmarks_run(tmp_path: Path) -> None:
     """The quick benchmark writes its numbers; on the smallest problems no solver is better than the ascent."""
     script = str(ROOT / "tests" / "benchmarks" / "run.py")

@@ -37,7 +37,6 @@ BAD_GRAPHS = {
         InputError,
         r"View 0 has 100 samples; view 2 has 98\.",
     ),
-    "anchors differ": ([GOOD, np.ones((4, 5))], InputError, r"View 0 has 3 anchors; view 1 has 5\."),
     "NaN": (
         [GOOD, spoiled(np.nan, [2])[:4]],
         InputError,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
@@ -24,20 +25,27 @@ BATCHES = 100
 
 
 def anchors_of_views(
-    views: Sequence[RowSource], n_anchors: int, *, scale: str | None, n_init: int, random_state: int, kind: str
+    views: Sequence[RowSource],
+    n_anchors: Sequence[int],
+    *,
+    scale: str | None,
+    n_init: int,
+    random_state: int,
+    kind: str,
 ) -> list[FloatArray]:
-    """K-means anchors of every view, each with a seed of its own.
+    """K-means anchors of every view, each with a seed of its own; ``n_anchors`` has a number for each.
 
     ``scale`` says how the views were scaled. A study that varies a method's other settings needs them once.
     """
     n_init = check_whole_number("n_init", n_init, least=1)
-    find = partial(kmeans_anchors, n_anchors=n_anchors, n_init=n_init, kind=kind)
+    find = partial(kmeans_anchors, n_init=n_init, kind=kind)
+    seeds = view_seeds(random_state, len(views))
     return [
         remember(
-            ("k-means anchors", scale, n_anchors, n_init, kind, view, seed),
-            partial(find, X, random_state=seed, view=view),
+            ("k-means anchors", scale, m, n_init, kind, view, seed),
+            partial(find, X, m, random_state=seed, view=view),
         )
-        for view, (X, seed) in enumerate(zip(views, view_seeds(random_state, len(views)), strict=True))
+        for view, (X, m, seed) in enumerate(zip(views, n_anchors, seeds, strict=True))
     ]
 
 
@@ -91,7 +99,12 @@ def _minibatch_centres(source: RowSource, n_anchors: int, random_state: int) -> 
     return np.asarray(kmeans.cluster_centers_, dtype=np.float64)
 
 
-def check_n_anchors(n_anchors: int, n_samples: int) -> None:
-    """Anchors are made of samples: there cannot be more of them."""
-    if not 1 <= n_anchors <= n_samples:
-        raise InputError(f"n_anchors must be between 1 and the number of samples, {n_samples}; got {n_anchors}.")
+def check_n_anchors(n_anchors: int | Sequence[int], views: Sequence[Any]) -> list[int]:
+    """Number of anchors of every view; they are made of its samples, so there cannot be more of them."""
+    counts = [n_anchors] * len(views) if isinstance(n_anchors, int) else list(n_anchors)
+    for view, (m, X) in enumerate(zip(counts, views, strict=True)):
+        n = X.shape[0]
+        if not 1 <= m <= n:
+            of_view = "" if len({X.shape[0] for X in views}) == 1 else f" of view {view}"
+            raise InputError(f"n_anchors must be between 1 and the number of samples{of_view}, {n}; got {m}.")
+    return counts

@@ -57,6 +57,7 @@ class FMVACC(Adapter):
 
     name = "fmvacc"
     works_on_dask = True
+    views_apart = True
 
     def __init__(
         self,
@@ -78,13 +79,13 @@ class FMVACC(Adapter):
         self.kmeans = kmeans
 
     def learn_anchors(
-        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int
     ) -> AnchorGraphs:
         """Alternate in every view, each from k-means anchors with a seed of its own."""
         settings = self._checked()
-        check_n_anchors(n_anchors, views[0].shape[0])
+        counts = check_n_anchors(n_anchors, views)
         scaled, scalers = scale_views(views, self.scale)
-        starts = self._starts(scaled, n_anchors, random_state)
+        starts = self._starts(scaled, counts, random_state)
         anchors = [alternate(X, start, settings).anchors for X, start in zip(scaled, starts, strict=True)]
         return AnchorGraphs((), anchors, state=scalers)
 
@@ -120,9 +121,9 @@ class FMVACC(Adapter):
         1.0 (200, 2)
         """
         self._checked()
-        check_n_anchors(n_anchors, views[0].shape[0])
+        counts = check_n_anchors(n_anchors, views)
         scaled, scalers = scale_views(views, self.scale)
-        anchors = self._starts(scaled, n_anchors, random_state)
+        anchors = self._starts(scaled, counts, random_state)
         for number, beta in enumerate(betas):
             adapter: FMVACC = clone(self).set_params(beta=beta)
             settings = adapter._checked()
@@ -135,7 +136,7 @@ class FMVACC(Adapter):
         scaled = apply_scalers(views, learned.state)
         return [best_graph(X, A, settings) for X, A in zip(scaled, learned.anchors or (), strict=True)]
 
-    def _starts(self, views: list[ScaledRows], n_anchors: int, random_state: int) -> list[FloatArray]:
+    def _starts(self, views: list[ScaledRows], n_anchors: list[int], random_state: int) -> list[FloatArray]:
         return anchors_of_views(
             views, n_anchors, scale=self.scale, n_init=self.n_init, random_state=random_state, kind=self.kmeans
         )

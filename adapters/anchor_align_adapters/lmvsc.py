@@ -56,6 +56,7 @@ class LMVSC(Adapter):
 
     name = "lmvsc"
     works_on_dask = True
+    views_apart = True
 
     def __init__(
         self, alpha: float = 1.0, *, scale: str | None = "spread", n_init: int = 1, kmeans: str = "full"
@@ -66,14 +67,14 @@ class LMVSC(Adapter):
         self.kmeans = kmeans
 
     def learn_anchors(
-        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int
     ) -> AnchorGraphs:
         """K-means anchors of every view, each with a seed of its own."""
         check_number("alpha", self.alpha)
-        check_n_anchors(n_anchors, views[0].shape[0])
+        counts = check_n_anchors(n_anchors, views)
         scaled, scalers = scale_views(views, self.scale)
         anchors = anchors_of_views(
-            scaled, n_anchors, scale=self.scale, n_init=self.n_init, random_state=random_state, kind=self.kmeans
+            scaled, counts, scale=self.scale, n_init=self.n_init, random_state=random_state, kind=self.kmeans
         )
         return AnchorGraphs((), anchors, state=scalers)
 

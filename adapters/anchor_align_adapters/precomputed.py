@@ -12,7 +12,7 @@ from anchor_align.checks import check_flag
 class Precomputed(Adapter):
     """Anchor graphs made elsewhere take the place of the views; only fusion and clustering run here.
 
-    The graphs have the anchors they have: ``n_anchors`` is not used.
+    The graphs have the anchors they have, which may differ in number: ``n_anchors`` is not used.
 
     Parameters
     ----------
@@ -35,6 +35,7 @@ class Precomputed(Adapter):
     name = "precomputed"
     chooses_n_anchors = True
     works_on_dask = True
+    views_apart = True
 
     def __init__(self, aligned: bool = False) -> None:
         self.aligned = aligned

@@ -92,6 +92,11 @@ class SFMC(Adapter):
         self.kmeans = kmeans
         self.scale = scale
 
+    @property
+    def views_apart(self) -> bool:  # type: ignore[override]  # depends on a setting
+        """Whether every view has anchors of its own."""
+        return self.anchors == "flexible"
+
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Half of the samples, at most 200, at least one for each cluster."""
         return max(min(int(DEFAULT_SHARE * n_samples), DEFAULT_MOST), min(n_clusters, n_samples))
@@ -101,17 +106,17 @@ class SFMC(Adapter):
         return n_samples * (12 * min(check_whole_number("n_neighbors", self.n_neighbors, least=1), n_anchors) + 4)
 
     def learn_anchors(
-        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
+        self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int
     ) -> AnchorGraphs:
         """Choose anchors as ``anchors`` says."""
         if not isinstance(self.anchors, str) or self.anchors not in STYLES:
             raise unknown_name("anchors", self.anchors, STYLES)
         check_whole_number("n_neighbors", self.n_neighbors, least=1)
-        check_n_anchors(n_anchors, views[0].shape[0])
-        if n_anchors < n_clusters:
+        counts = check_n_anchors(n_anchors, views)
+        if min(counts) < n_clusters:
             raise InputError(f"Each of {n_clusters} clusters needs an anchor of its own, got n_anchors={n_anchors}.")
         scaled, scalers = scale_views(views, self.scale)
-        anchors = self._choose_anchors(scaled, n_anchors, random_state)
+        anchors = self._choose_anchors(scaled, counts, random_state)
         return AnchorGraphs((), anchors, aligned=self.anchors != "flexible", state=scalers)
 
     def view_weights(self, graphs: Sequence[Any], *, n_clusters: int, random_state: int) -> FloatArray:
@@ -154,12 +159,13 @@ class SFMC(Adapter):
             graphs.append(nearest_anchor_graph(rows, A if is_sparse(A) else A + shift, self.n_neighbors))
         return graphs
 
-    def _choose_anchors(self, views: list[ScaledRows], n_anchors: int, random_state: int) -> list[Any]:
-        """Anchors of every view."""
+    def _choose_anchors(self, views: list[ScaledRows], counts: list[int], random_state: int) -> list[Any]:
+        """Anchors of every view; shared ones are as many in each."""
         if self.anchors == "flexible":
             return anchors_of_views(
-                views, n_anchors, scale=self.scale, n_init=1, random_state=random_state, kind=self.kmeans
+                views, counts, scale=self.scale, n_init=1, random_state=random_state, kind=self.kmeans
             )
+        n_anchors = counts[0]
         if self.anchors == "kmeans":
             together, kind = side_by_side(views), self.kmeans
             centres = kmeans_anchors(together, n_anchors, n_init=1, random_state=random_state, view=0, kind=kind)

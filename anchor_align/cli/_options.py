@@ -43,6 +43,41 @@ def add_data_options(parser: argparse._ActionsContainer) -> None:
     )
 
 
+def add_missing_option(parser: argparse._ActionsContainer) -> None:
+    """``--missing``."""
+    parser.add_argument(
+        "--missing",
+        choices=["error", "nan"],
+        default="error",
+        help="nan: rows that are NaN throughout are samples that the view does not have [error]",
+    )
+
+
+def add_view_options(parser: argparse._ActionsContainer, effect: str) -> None:
+    """``--weights`` and ``--many-to-one``."""
+    parser.add_argument(
+        "--weights",
+        type=_weights,
+        metavar="W",
+        help=f"of the views in {effect}: auto (by how much they agree), or a number for each, such as 1,1,0.5",
+    )
+    parser.add_argument(
+        "--many-to-one",
+        action="store_true",
+        help="where a named reference has fewer anchors than a view, anchors without a partner join one that has; "
+        "else they have columns of their own",
+    )
+
+
+def _weights(text: str) -> str | tuple[float, ...]:
+    if text == "auto":
+        return text
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected auto or numbers separated by commas, got {text!r}") from None
+
+
 def whole_number(least: int) -> Callable[[str], int]:
     """Type of an option that takes a whole number."""
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._options import add_data_options, add_plugin_option, whole_number
+from ._options import add_data_options, add_missing_option, add_plugin_option, add_view_options, whole_number
 
 FORMATS = ("table", "json", "csv", "md", "latex")
 SCORES = ("acc", "nmi", "purity", "fscore", "ari")
@@ -47,6 +47,15 @@ def _add_data(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
     )
     add_data_options(group)
     group.add_argument("--clusters", type=whole_number(1), metavar="K", help="number of clusters [from the labels]")
+    add_missing_option(group)
+    group.add_argument(
+        "--drop",
+        type=_rate,
+        default=0.0,
+        metavar="RATE",
+        help="simulate missing samples: in every repeat each view loses each sample with this probability, from 0 to "
+        "less than 1; every sample stays in one view at least, and arms lack the same [0]",
+    )
 
 
 def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
@@ -54,10 +63,10 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         "--anchors",
         nargs="+",
         action="extend",
-        type=_several(str),
+        type=_anchors,
         metavar="M",
-        help="numbers of anchors, such as 20 or 2k (two for each cluster) "
-        f"[{' '.join(defaults.anchors) or 'as the adapter suggests'}]",
+        help="numbers of anchors, such as 20 or 2k (two for each cluster); with commas, as in 10,20,2k, one for each "
+        f"view [{' '.join(defaults.anchors) or 'as the adapter suggests'}]",
     )
     group.add_argument(
         "--lam",
@@ -78,6 +87,7 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         help="settings of the adapters: beta=1,100 for all that have it, fmvacc.beta=1,100 for one",
     )
     group.add_argument("--reference", default="consensus", metavar="R", help="a view, auto or consensus [consensus]")
+    add_view_options(group, "the mean")
     group.add_argument(
         "--repeats",
         type=whole_number(1),
@@ -134,10 +144,14 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "adapters": arguments.adapters,
         "data": specs,
-        "n_anchors": _flat(arguments.anchors) or list(defaults.anchors) or None,
+        "n_anchors": arguments.anchors or list(defaults.anchors) or None,
         "lam": _flat(arguments.lam) or list(defaults.lam),
         "params": _merged(arguments.params),
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
+        "weights": arguments.weights,
+        "many_to_one": arguments.many_to_one,
+        "missing": arguments.missing,
+        "drop": arguments.drop,
         "repeats": arguments.repeats,
         "seed": arguments.seed,
         "score": arguments.score,
@@ -157,18 +171,26 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--labels", arguments.labels] if arguments.labels else []
     words += ["--orient", arguments.orient] if arguments.orient != "auto" else []
     words += ["--clusters", str(arguments.clusters)] if arguments.clusters else []
-    anchors = _flat(arguments.anchors) or defaults.anchors
+    words += ["--missing", arguments.missing] if arguments.missing != "error" else []
+    words += ["--drop", repr(arguments.drop)] if arguments.drop else []
+    anchors = arguments.anchors or defaults.anchors
     words += ["--anchors", *anchors] if anchors else []
     words += ["--lam", *(repr(each).removesuffix(".0") for each in _flat(arguments.lam) or defaults.lam)]
     for name, values in _merged(arguments.params).items():
         words += ["--set", f"{name}={','.join(map(str, values))}"]
     words += ["--reference", arguments.reference] if arguments.reference != "consensus" else []
+    words += ["--weights", _weights_text(arguments.weights)] if arguments.weights is not None else []
+    words += ["--many-to-one"] if arguments.many_to_one else []
     words += ["--repeats", str(arguments.repeats), "--seed", str(arguments.seed)]
     words += ["--score", arguments.score] if arguments.score != "acc" else []
     words += ["--footing", arguments.footing] if arguments.footing != "fixed" else []
     for path in arguments.plugin:
         words += ["--plugin", path]
     return shlex.join(words)
+
+
+def _weights_text(weights: str | tuple[float, ...]) -> str:
+    return weights if isinstance(weights, str) else ",".join(repr(each).removesuffix(".0") for each in weights)
 
 
 def _merged(params: Sequence[tuple[str, tuple[object, ...]]]) -> dict[str, tuple[object, ...]]:
@@ -192,6 +214,23 @@ def _several(convert: Any) -> Any:
         return [convert(part) for part in text.split(",")]
 
     return parse
+
+
+def _anchors(text: str) -> str:
+    """A number of anchors, or one for each view; what they mean is the study's matter."""
+    if not all(text.split(",")):
+        raise argparse.ArgumentTypeError(f"expected a number, or numbers separated by commas, got {text!r}")
+    return text
+
+
+def _rate(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"expected a number >= 0 and < 1, got {text!r}")
+    return value
 
 
 def _lam(text: str) -> float:

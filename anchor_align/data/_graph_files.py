@@ -101,11 +101,11 @@ def _check_shapes(graphs: Sequence[Graph], names: Sequence[str], path: object) -
     for name, Z in zip(names, graphs, strict=True):
         if Z.ndim != 2:
             raise InputError(f"{path}: graph {name!r} has shape {Z.shape}; expected samples x anchors.")
-        if Z.shape != first.shape:
+        if Z.shape[0] != first.shape[0]:
             sizes = [" x ".join(map(str, each)) for each in (first.shape, Z.shape)]
             raise InputError(
                 f"{path}: graph {names[0]!r} is {sizes[0]} (samples x anchors) and {name!r} is {sizes[1]}; all must "
-                "have the same samples and as many anchors."
+                "have the same samples."
             )
 
 
@@ -127,7 +127,12 @@ def _check_rows(graphs: Sequence[Graph], path: object) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """What aligning graphs gives: ``Z_v[:, permutations[v]]`` is aligned."""
+    """What aligning graphs gives: ``Z_v[:, permutations[v]]`` is aligned, but for columns without an anchor (-1).
+
+    ``matrices`` are there where they were asked for, or say more than the permutations; ``shared``, the samples that
+    each pair of views shares, where views lack samples; ``weights`` where they were asked for; ``sizes`` are the
+    numbers of anchors.
+    """
 
     names: list[str]
     permutations: Any
@@ -140,6 +145,14 @@ class Alignment:
     margins: Any
     reference: int | None
     matrices: Any = None
+    shared: Any = None
+    weights: Any = None
+    sizes: Sequence[int] = ()
+
+    @property
+    def anchors_share(self) -> bool:
+        """Whether some column holds several anchors of a view: the permutations name one of them only."""
+        return self.matrices is not None and any((P.sum(axis=0) > 1).any() for P in self.matrices)
 
     def numbers(self) -> dict[str, Any]:
         """Everything about the match but the permutations and graphs."""
@@ -154,8 +167,10 @@ def same_file(one: str | os.PathLike[str], other: str | os.PathLike[str]) -> boo
         return False
 
 
-def not_an_input(out: Path, inputs: Sequence[str]) -> None:
+def not_an_input(out: Path, graphs: Sequence[str], mask: str | None = None) -> None:
     """Refuse to write over what was read."""
-    for path in inputs:
+    if mask is not None and same_file(out, mask):
+        raise FileError(f"Cannot write {out}: it is the mask.")
+    for path in graphs:
         if same_file(out, path):
             raise FileError(f"Cannot write {out}: it is one of the graphs to align.")

@@ -25,6 +25,7 @@ _ALWAYS = ("permutations.npy", "reference.npy", "names.txt")
 _FILES = (
     *_ALWAYS,
     *(f"{name}.npy" for name in ("feature", "structure", "objective", "upper_bound", "gap", "margins", "matrices")),
+    *("shared.npy", "weights.npy"),
     *("fused.npy", "fused.npz"),
 )
 
@@ -39,8 +40,13 @@ def output_form(out: Path, form: str) -> str:
     return form
 
 
-def check_output(out: Path, form: str, shape: tuple[int, int], inputs: Sequence[str], *, matrices: bool) -> None:
-    """Refuse an output that cannot be written, before any work is done for it."""
+def check_output(
+    out: Path, form: str, shape: tuple[int, int], inputs: Sequence[str], *, matrices: bool, mask: str | None = None
+) -> None:
+    """Refuse an output that cannot be written, before any work is done for it.
+
+    ``shape`` is that of the fused graph, at most; ``inputs`` and ``mask`` are the files that are read.
+    """
     n, m = shape
     if form == "mat" and max(n * m, m * m if matrices else 0) * 8 >= _LARGEST_MAT:
         raise InputError(
@@ -48,13 +54,13 @@ def check_output(out: Path, form: str, shape: tuple[int, int], inputs: Sequence[
             "holds less than 2 GB a variable; give an output that ends in .npz."
         )
     if form != "npy":
-        not_an_input(out, inputs)
+        not_an_input(out, inputs, mask)
         check_writable(out)
         return
     if out.exists() and not out.is_dir():
         raise FileError(f"Cannot write {out}: it is a file, and graphs in .npy files are written to a folder.")
     for name in _FILES:
-        not_an_input(out / name, inputs)
+        not_an_input(out / name, inputs, mask)
     if out.is_dir():
         _check_folder(out)
     check_writable(out / "x" if out.is_dir() else out)
@@ -79,8 +85,9 @@ def _check_folder(out: Path) -> None:
 def write_alignment(out: Path, form: str, result: Alignment) -> None:
     """Write an alignment; a file that was there is replaced.
 
-    In .npz and .npy files indices count from 0 and the reference is -1 for "consensus". In .mat files they count from
-    1, as MATLAB does, and the reference is 0 for "consensus".
+    In .npz and .npy files indices count from 0; -1 says that a view has no anchor for a column, or that the reference
+    is "consensus". In .mat files they count from 1, as MATLAB does, and 0 says the same. Matrices of views with
+    different numbers of anchors are a cell in .mat files; else zeros fill the rows of those with fewer.
     """
     if form == "npz":
         write_whole(out, lambda file: np.savez(file, **_npz_arrays(result)))
@@ -95,8 +102,18 @@ def _arrays(result: Alignment) -> dict[str, Any]:
     arrays = {"permutations": np.asarray(result.permutations, dtype=np.int64), **result.numbers()}
     arrays["reference"] = np.int64(-1 if result.reference is None else result.reference)
     if result.matrices is not None:
-        arrays["matrices"] = np.asarray(result.matrices)
+        arrays["matrices"] = _stacked(result.matrices)
+    if result.shared is not None:
+        arrays["shared"] = np.asarray(result.shared, dtype=np.int64)
+    if result.weights is not None:
+        arrays["weights"] = np.asarray(result.weights)
     return arrays
+
+
+def _stacked(matrices: Sequence[Any]) -> Any:
+    """Matrices as one array; zeros fill the rows of those that have fewer."""
+    most = max(map(len, matrices))
+    return np.array([np.pad(P, ((0, most - len(P)), (0, 0))) for P in matrices])
 
 
 def _npz_arrays(result: Alignment) -> dict[str, Any]:
@@ -113,6 +130,8 @@ def _save_mat(file: Any, result: Alignment) -> None:
     arrays = _arrays(result)
     arrays["permutations"] = arrays["permutations"] + 1.0
     arrays["reference"] = arrays["reference"] + 1.0
+    if result.shared is not None:
+        arrays["shared"] = arrays["shared"].astype(np.float64)
     arrays["fused"] = sp.csc_array(result.fused) if is_sparse(result.fused) else result.fused
     arrays["names"] = _cell(result.names)
     if result.matrices is not None:

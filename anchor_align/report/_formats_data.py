@@ -10,6 +10,7 @@ from dataclasses import asdict
 import numpy as np
 
 from ..study import SCORES, ArmSummary, Record, Setting, StudyResult, Summary
+from ..study._anchors import Anchors, anchors_text
 from ._text import value_text
 
 # What spreadsheets take for a formula when a cell starts with it.
@@ -28,6 +29,7 @@ def to_json(result: StudyResult) -> str:
         "repeats": result.repeats,
         "seed": result.seed,
         "reference": result.reference,
+        **dict(result.options),
         "command": result.command,
         "data": [asdict(data) for data in result.data],
         "adapters": [asdict(adapter) for adapter in result.adapters],
@@ -49,17 +51,19 @@ def to_csv(result: StudyResult) -> str:
     starts with a sign that spreadsheets take for a formula (= + - @ or a tab), an apostrophe is put before it: names
     come from files, and opening a table must not run anything.
     """
-    head = ["dataset", "adapter", "params", "n_anchors", "lam", "arm", "repeat", "seed", *SCORES]
+    options = [name for name, _ in result.options]
+    head = ["dataset", "adapter", "params", "n_anchors", "lam", *options, "arm", "repeat", "seed", *SCORES]
     lines = [[*head, "objective", "upper_bound", "status", "reason"]]
     for record in result.records:
         setting, scores = record.setting, record.scores or {}
         params = ";".join(f"{name}={_quoted_value(value)}" for name, value in setting.params)
-        numbers = [setting.n_anchors, setting.lam]
         run = [record.repeat, record.seed, *(scores.get(name) for name in SCORES), record.objective, record.upper_bound]
         lines.append(
             [
                 *map(_text_cell, (setting.dataset, setting.adapter, params)),
-                *map(_number_cell, numbers),
+                _anchors_cell(setting.n_anchors),
+                _number_cell(setting.lam),
+                *(_text_cell(_option(dict(setting.options).get(name))) for name in options),
                 record.arm,
                 *map(_number_cell, run),
                 record.status,
@@ -121,6 +125,7 @@ def _setting(setting: Setting) -> dict[str, object]:
         "n_anchors": setting.n_anchors,
         "lam": lam if math.isfinite(lam) else repr(lam),
         "params": {name: _param(value) for name, value in setting.params},
+        **dict(setting.options),
     }
 
 
@@ -158,6 +163,15 @@ def _text_cell(text: str) -> str:
     if text != text.strip() or any(sign in text for sign in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def _anchors_cell(n_anchors: Anchors) -> str:
+    return _text_cell(anchors_text(n_anchors)) if n_anchors is not None else ""
+
+
+def _option(value: object) -> str:
+    """How views were used: numbers in full, those of several views as the command line takes them."""
+    return ",".join(map(repr, value)) if isinstance(value, tuple) else str(value)
 
 
 def _number_cell(value: float | None) -> str:

@@ -14,8 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from .._columns import check_orders
 from .._fusion import fuse
+from .._grams import GramMatrices
 from .._types import FloatArray, IndexArray, is_sparse
+from .._view_weights import agreement_weights
 from ..errors import InputError
 from ._style import COLUMN, SMALL, Theme, bare, get_theme, new_figure, style
 from ._text import percent, shortened
@@ -156,20 +159,32 @@ def _bands(labels: npt.NDArray[Any]) -> Bands:
 
 
 def _panels(clusterer: AlignedClusterer, bands: Bands) -> dict[str, Panel]:
-    binned = [bands.means @ Z for Z in clusterer.anchor_graphs_.graphs]
-    rows = [np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64) for Z in binned]
-    return {
-        "unaligned": _panel(fuse(rows, weights=_unaligned_weights(clusterer)), bands),
-        "aligned": _panel(fuse(rows, clusterer.permutations_, weights=clusterer.weights_), bands),
-    }
+    graphs, mask = clusterer.anchor_graphs_.graphs, clusterer.mask_
+    weights = {"unaligned": _unaligned_weights(clusterer), "aligned": clusterer.weights_}
+    orders = {"unaligned": None, "aligned": clusterer.permutations_}
+    if mask is not None:
+        # Samples that other views have are fused with other weights: not linear.
+        whole = {arm: bands.means @ fuse(graphs, orders[arm], weights=weights[arm], mask=mask) for arm in orders}
+        return {arm: _panel(_dense(image), bands) for arm, image in whole.items()}
+    rows = [_dense(bands.means @ Z) for Z in graphs]
+    return {arm: _panel(fuse(rows, orders[arm], weights=weights[arm]), bands) for arm in orders}
+
+
+def _dense(image: Any) -> FloatArray:
+    return np.asarray(image.toarray() if is_sparse(image) else image, dtype=np.float64)
 
 
 def _unaligned_weights(clusterer: AlignedClusterer) -> FloatArray | None:
-    """Weights that the adapter gives to the graphs as they come, where it gives any."""
+    """Weights of the graphs as they come, which the user, their agreement or the adapter gives."""
     if clusterer.weights_ is None or clusterer.aligner_ is None:
         return clusterer.weights_
-    seed = clusterer.random_state if isinstance(clusterer.random_state, int) else 0
     graphs = clusterer.anchor_graphs_.graphs
+    if isinstance(clusterer.weights, str):
+        grams = GramMatrices.from_graphs(graphs, mask=clusterer.mask_)
+        return agreement_weights(grams, check_orders(None, grams.sizes))
+    if clusterer.weights is not None:
+        return clusterer.weights_
+    seed = clusterer.random_state if isinstance(clusterer.random_state, int) else 0
     found = clusterer.adapter_.view_weights(graphs, n_clusters=clusterer.n_clusters, random_state=seed)
     return None if found is None else np.asarray(found, dtype=np.float64)
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 from ..study import FAILED, DataInfo, StudyResult
 from ._html_parts import cell, escaped, facts, paragraph, table
-from ._text import count, printable
+from ._text import count, option_texts, printable
 
 MOST_VIEWS, MOST_REASONS = 12, 20
 ARMS_TEXT = (
@@ -46,6 +46,8 @@ def _facts(result: StudyResult) -> list[tuple[str, str]]:
         ("Seeds", pairing),
         ("Reference", f"{result.reference}"),
     ]
+    if result.options:
+        pairs.append(("Views", ", ".join(option_texts(result.options))))
     if versions:
         pairs.append(("Versions", versions))
     return [(name, escaped(text)) for name, text in pairs]

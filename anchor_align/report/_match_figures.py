@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._certificate import ambiguous
+from .._columns import Order, n_columns
 from .._types import FloatArray, IndexArray
 from ._style import COLUMN, NORMAL, SMALL, Theme, get_theme, message_figure, new_figure, style
 from ._text import number_text, shortened
@@ -29,7 +30,7 @@ def plot_permutations(clusterer: AlignedClusterer, *, theme: str = "light", widt
     """Draw the permutation found for every view as a matrix with one dot in each row and column.
 
     A dot in row i and column j says that the view's anchor i was fused at place j. Hollow dots are ambiguous: giving
-    the anchor another partner would cost next to nothing.
+    the anchor another partner would cost next to nothing. A view with fewer anchors than others has empty columns.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def plot_permutations(clusterer: AlignedClusterer, *, theme: str = "light", widt
             axes.remove()
         for view, (axes, permutation) in enumerate(zip(grid.flat, permutations, strict=False)):
             unsure = _ambiguous(clusterer.aligner_, view)
-            _draw_permutation(axes, permutation, unsure, 72 * (side - 0.12), colours)
+            _draw_permutation(axes, permutation, max(clusterer._sizes), unsure, 72 * (side - 0.12), colours)
             if view + columns >= len(permutations):
                 axes.tick_params(labelbottom=True)
             axes.set_title(names[view], pad=3, fontsize=SMALL, parse_math=False)
@@ -152,9 +153,11 @@ def _permutation_note(clusterer: AlignedClusterer) -> str:
     at = aligner.reference_
     parts = ["consensus, no reference" if at is None else f"reference: {names[at].removesuffix(REFERENCE)}"]
     parts = parts if views > 1 else ["one view"]
-    unsure = sum(int(_ambiguous(aligner, view).sum()) for view in range(views))
+    unsure = sum(
+        int(_ambiguous(aligner, view)[_dots(order)[1]].sum()) for view, order in enumerate(clusterer.permutations_)
+    )
     if unsure:
-        parts.append(f"hollow: ambiguous ({unsure} of {aligner.margins_.size})")
+        parts.append(f"hollow: ambiguous ({unsure} of {sum(clusterer._sizes)})")
     if views > MOST_VIEWS:
         parts.append(f"{MOST_VIEWS} of {views} views")
     return "; ".join(parts)
@@ -171,34 +174,38 @@ def _ambiguous(aligner: AnchorAligner | None, view: int) -> np.ndarray[tuple[int
 
 
 def _draw_permutation(
-    axes: Axes, permutation: IndexArray, unsure: np.ndarray[tuple[int], np.dtype[np.bool_]], side: float, theme: Theme
+    axes: Axes,
+    order: Order,
+    n_anchors: int,
+    unsure: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    side: float,
+    theme: Theme,
 ) -> None:
-    """One matrix; ``side`` is its size in points."""
-    m = len(permutation)
-    places = np.arange(m)
-    cell = side / m
+    """One matrix with room for so many anchors; ``side`` is its size in points."""
+    m = n_columns(order)
+    anchors, places = _dots(order)
+    cell = side / max(m, n_anchors)
     size = min(0.68 * cell, 7.0) if cell > 3 else max(0.9 * cell, 1.1)
     fill = theme.arms["aligned"]
-    hollow = unsure if len(unsure) else np.zeros(m, dtype=bool)
-    axes.scatter(places[~hollow], permutation[~hollow], s=size**2, color=fill, linewidths=0)
+    hollow = unsure[places] if len(unsure) else np.zeros(len(places), dtype=bool)
+    axes.scatter(places[~hollow], anchors[~hollow], s=size**2, color=fill, linewidths=0)
     axes.scatter(
-        places[hollow], permutation[hollow], s=max(size, 2.4) ** 2, facecolors=theme.background,
+        places[hollow], anchors[hollow], s=max(size, 2.4) ** 2, facecolors=theme.background,
         edgecolors=theme.accent, linewidths=0.8,
     )  # fmt: skip
     axes.set_xlim(-0.5, m - 0.5)
-    axes.set_ylim(m - 0.5, -0.5)
+    axes.set_ylim(n_anchors - 0.5, -0.5)
     axes.set_box_aspect(1)
     axes.spines[:].set_visible(True)
     axes.spines[:].set_color(theme.faint)
     if m <= 12:
-        axes.set_xticks(places - 0.5, minor=True)
-        axes.set_yticks(places - 0.5, minor=True)
+        axes.set_xticks(np.arange(m) - 0.5, minor=True)
+        axes.set_yticks(np.arange(n_anchors) - 0.5, minor=True)
         axes.grid(which="minor", color=theme.faint, lw=0.4)
         axes.tick_params(which="minor", length=0)
         axes.set_axisbelow(True)
-    marks = places if m <= 6 else np.array([0, m // 2, m - 1])
-    axes.set_xticks(marks)
-    axes.set_yticks(marks)
+    axes.set_xticks(_marks(m))
+    axes.set_yticks(_marks(n_anchors))
     axes.tick_params(length=0, pad=2)
     if m > 12:  # numbers of neighbouring matrices would touch
         marked = axes.get_xticklabels()
@@ -206,6 +213,20 @@ def _draw_permutation(
             label.set_horizontalalignment("left")
         for label in marked[-1:]:
             label.set_horizontalalignment("right")
+
+
+def _dots(order: Order) -> tuple[IndexArray, IndexArray]:
+    """Anchors, and the places they were fused at."""
+    if order.ndim == 2:
+        anchors, places = np.nonzero(order)
+        return anchors, places
+    places = np.flatnonzero(order >= 0)
+    return order[places], places
+
+
+def _marks(m: int) -> IndexArray:
+    """Where an axis has numbers."""
+    return np.arange(m) if m <= 6 else np.array([0, m // 2, m - 1])
 
 
 def _terms(aligner: AnchorAligner) -> tuple[FloatArray, FloatArray]:

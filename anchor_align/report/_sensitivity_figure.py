@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..study import StudyResult, Summary
+from ..study._anchors import Anchors
 from ._style import NORMAL, PAGE, SMALL, Theme, get_theme, message_figure, new_figure, style
 from ._text import anchors_text, number_text, params_text, score_name, shortened
 
@@ -36,7 +37,7 @@ class Group:
     """Rows of a data set, an adapter and its settings: points by arm, number of anchors and lam."""
 
     title: str
-    points: Mapping[tuple[str, int | None, float], Point]
+    points: Mapping[tuple[str, Anchors, float], Point]
 
     @property
     def lams(self) -> list[float]:
@@ -44,9 +45,9 @@ class Group:
         return sorted({lam for _, _, lam in self.points})
 
     @property
-    def anchors(self) -> list[int | None]:
-        """In rising order; what the adapter finds on its own comes last."""
-        return sorted({m for _, m, _ in self.points}, key=lambda m: math.inf if m is None else m)
+    def anchors(self) -> list[Anchors]:
+        """In rising order, by the mean where views differ; what the adapter finds on its own comes last."""
+        return sorted({m for _, m, _ in self.points}, key=_size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +126,13 @@ def _group(dataset: str, adapter: str, params: str, rows: Sequence[Summary], sco
     return Group(title, made)
 
 
+def _size(m: Anchors) -> tuple[float, tuple[int, ...]]:
+    """What numbers of anchors are sorted by."""
+    if isinstance(m, tuple):
+        return sum(m) / len(m), m
+    return (math.inf if m is None else m), ()
+
+
 def _kinds(group: Group) -> list[str]:
     """Panels of a group: an axis needs two values."""
     return ["lam"] * (len(group.lams) > 1) + ["anchors"] * (len(group.anchors) > 1)
@@ -167,7 +175,8 @@ def _draw_panel(axes: Axes, group: Group, kind: str, score: str, theme: Theme) -
     axes.grid(axis="y", color=theme.faint, lw=0.4)
     axes.set_axisbelow(True)
     axes.set_ylabel(f"{score_name(score)} in %")
-    axes.set_xlabel("lam" if by_lam else "anchors in every view (m)")
+    by_view = any(isinstance(m, tuple) for m in group.anchors)
+    axes.set_xlabel("lam" if by_lam else f"anchors in {'the views' if by_view else 'every view'} (m)")
     axes.set_title(group.title, loc="left", parse_math=False, fontsize=NORMAL, color=theme.text)
     _name_lines(axes, ends, len(names) - 0.75)
 

@@ -10,6 +10,7 @@ from ._text import (
     MINUS,
     count,
     interval_text,
+    option_texts,
     p_text,
     percent,
     points,
@@ -54,6 +55,8 @@ def answer(result: StudyResult) -> str:
     if best and len(rows) != 1:
         chosen = f"With the best setting of each arm chosen by label (optimistic; {_about(best, result)})"
         sentences.append(f"{chosen}, aligned fusion is {_counts(best)}.")
+    if result.options:
+        sentences.append(f"All with {', '.join(option_texts(result.options))}.")
     return " ".join(sentences)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..study import ArmSummary, StudyResult, Summary
+from ..study._anchors import Anchors
 from ._tables_cells import Cell, Column, Grid
 from ._tables_rows import Varying, arm_text, over_repeats, shown_mean, varying
 from ._text import anchors_text, number_text, params_text
@@ -33,7 +34,7 @@ def _common(rows: Sequence[Summary], adapter: str) -> str:
 
 
 def _blocks(result: StudyResult, name: str, rows: Sequence[Summary], common: str) -> list[Grid]:
-    table: dict[int | None, dict[float, Summary]] = {}
+    table: dict[Anchors, dict[float, Summary]] = {}
     for row in rows:
         if row.setting is not None:
             table.setdefault(row.setting.n_anchors, {})[row.setting.lam] = row
@@ -52,7 +53,7 @@ def _blocks(result: StudyResult, name: str, rows: Sequence[Summary], common: str
     ]
 
 
-def _line(n_anchors: int | None, line: dict[float, Summary], lams: Sequence[float], score: str) -> tuple[Cell, ...]:
+def _line(n_anchors: Anchors, line: dict[float, Summary], lams: Sequence[float], score: str) -> tuple[Cell, ...]:
     """One number of anchors; what does not depend on lam is the same in all rows of the result."""
     any_row = next(iter(line.values()))
     unaligned, concat = (any_row.arms.get(arm) for arm in ("unaligned", "concat"))

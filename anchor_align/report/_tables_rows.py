@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..study import ARMS, ArmSummary, Setting, StudyResult, Summary
+from ..study._anchors import Anchors
 from ..study._statistics import (
     ALIGNED_BETTER,
     ALWAYS_HIGHER,
@@ -22,6 +23,7 @@ from ._text import (
     anchors_text,
     interval_text,
     number_text,
+    option_texts,
     p_text,
     params_text,
     percent,
@@ -79,7 +81,7 @@ class Varying:
 def varying(settings: Iterable[Setting]) -> Varying:
     """Which settings differ between rows."""
     rows = list(settings)
-    anchors: dict[tuple[str, str], set[int | None]] = {}
+    anchors: dict[tuple[str, str], set[Anchors]] = {}
     values: dict[str, list[dict[str, str]]] = {}
     for setting in rows:
         anchors.setdefault((setting.dataset, setting.adapter), set()).add(setting.n_anchors)
@@ -90,6 +92,7 @@ def varying(settings: Iterable[Setting]) -> Varying:
     }
     lams = {setting.lam for setting in rows}
     common = [f"lam {number_text(lam)}" for lam in lams] if len(lams) == 1 else []
+    common += option_texts(rows[0].options) if rows else []  # those of a study are the same in all rows
     shared: dict[str, list[str]] = {}
     for adapter, names in params.items():
         first = next(setting for setting in rows if setting.adapter == adapter)

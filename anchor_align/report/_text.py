@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from ..study import Setting, Summary
+from ..study._anchors import anchors_text as anchors_text
 
 MINUS = "\N{MINUS SIGN}"
 NOTHING = "\N{EN DASH}"
@@ -104,11 +105,6 @@ def number_text(value: float) -> str:
     return f"{value:.12g}"
 
 
-def anchors_text(n_anchors: int | None) -> str:
-    """Number of anchors, or that the adapter finds it."""
-    return "auto" if n_anchors is None else str(n_anchors)
-
-
 def value_text(value: object) -> str:
     """Value of an adapter's setting."""
     if isinstance(value, str):
@@ -127,6 +123,21 @@ def params_text(params: Iterable[tuple[str, object]], separator: str = ", ") -> 
     return separator.join(f"{name}={value_text(value)}" for name, value in params) or "defaults"
 
 
+def option_texts(options: Iterable[tuple[str, object]]) -> list[str]:
+    """How views were used, where not as by default.
+
+    Examples
+    --------
+    >>> option_texts([("drop", 0.3), ("weights", (1.0, 0.5)), ("many_to_one", True)])
+    ['drop 0.3', 'weights 1,0.5', 'many to one']
+    """
+    texts = []
+    for name, value in options:
+        shown = ",".join(map(number_text, value)) if isinstance(value, tuple) else value_text(value)
+        texts.append(name.replace("_", " ") if value is True else f"{name} {shown}")
+    return texts
+
+
 def count(n: int, what: str) -> str:
     """A number of things.
 
@@ -143,6 +154,7 @@ def setting_text(setting: Setting, arm: str = "aligned") -> str:
     parts = [f"m = {anchors_text(setting.n_anchors)}"]
     parts += [f"lam = {number_text(setting.lam)}"] if arm == "aligned" else []
     parts += [params_text(setting.params)] if setting.params else []
+    parts += option_texts(setting.options)
     return printable(", ".join(parts))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ._cache import Cache
 from ._cache import default_folder as default_cache
+from ._drop import drop_mask
 from ._execution import StudyProgress
 from ._results import (
     ARMS,
@@ -45,4 +46,5 @@ __all__ = [
     "Summary",
     "compare",
     "default_cache",
+    "drop_mask",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,8 +15,9 @@ from .._validation import check_reference
 from ..adapter import Adapter
 from ..errors import AdapterError, AnchorAlignError, InputError, InputTypeError, unknown_name
 from ..plugins import AdapterRecord, Registry, one_line
-from ._anchors import anchors_for
+from ._anchors import Anchors, Rule, anchors_for
 from ._identity import describe_adapter, run_key
+from ._options import ViewOptions
 from ._results import ARMS, DataInfo, Setting
 from ._run import Arm, Run
 from ._source import DataSpec
@@ -31,23 +32,25 @@ class Grid:
     Attributes
     ----------
     adapters : tuple of str
-    n_anchors : tuple of int, str or None
-        Numbers, such as "2k", or None for what the adapter suggests.
+    n_anchors : tuple of int, str, sequence or None
+        Numbers, such as "2k", one for each view, such as "k,2k", or None for what the adapter suggests.
     lam : tuple of float
     params : dict of tuples
         Values by name of an adapter's setting; a name with the adapter before it, as in "fmvacc.beta", is for this
         adapter alone, any other for all adapters that have such a setting.
     repeats, seed : int
     reference : int or str
+    options : ViewOptions
     """
 
     adapters: tuple[str, ...]
-    n_anchors: tuple[int | str | None, ...]
+    n_anchors: tuple[Rule | None, ...]
     lam: tuple[float, ...]
     params: Mapping[str, tuple[object, ...]]
     repeats: int
     seed: int
     reference: int | str
+    options: ViewOptions = field(default_factory=ViewOptions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +64,20 @@ class Cell:
         """Place of an arm among the run's."""
         wanted = (name, lam if name == "aligned" else None)
         return next(at for at, arm in enumerate(self.run.arms) if (arm.name, arm.lam) == wanted)
+
+
+@dataclass(frozen=True)
+class Learnable:
+    """Samples of a data set that anchors can be learned from: in each view for itself, and where all views count."""
+
+    apart: int
+    together: int
+
+    def left(self, adapter: Adapter, drop: float, n_views: int) -> int:
+        """How many there are for an adapter, on average if samples are dropped at random."""
+        if adapter.views_apart:
+            return max(int(self.apart * (1 - drop)), 1)
+        return max(int(self.together * (1 - drop) ** n_views), 1)
 
 
 def check_grid(grid: Grid, registry: Registry) -> None:
@@ -104,18 +121,32 @@ def _is_same(one: object, other: object) -> bool:
     return isinstance(other, int | float) and one == other
 
 
-def cells(grid: Grid, specs: Sequence[DataSpec], data: Sequence[DataInfo], registry: Registry) -> Iterator[Cell]:
-    """All draws of anchors in the order of the result."""
-    for (spec, info), adapter in itertools.product(zip(specs, data, strict=True), grid.adapters):
+def cells(
+    grid: Grid,
+    specs: Sequence[DataSpec],
+    data: Sequence[DataInfo],
+    registry: Registry,
+    learnable: Sequence[Learnable] = (),
+) -> Iterator[Cell]:
+    """All draws of anchors in the order of the result.
+
+    ``learnable`` says how many samples anchors can be learned from where views lack some.
+    """
+    known = learnable or [Learnable(info.n_samples, info.n_samples) for info in data]
+    for (spec, info, there), adapter in itertools.product(zip(specs, data, known, strict=True), grid.adapters):
         check_reference(grid.reference, len(info.views))
+        grid.options.check_views(info.name, len(info.views))
         record = registry.record(adapter)
         for params in _params_of(grid, record):
             made = _make(record, params)
             # Once for all repeats: sources are read for it.
             identity = describe_adapter(record, made)
-            counts = [_count(rule, made, info) for rule in grid.n_anchors]
+            n_left = there.left(made, grid.options.drop, len(info.views))
+            counts = [_count(rule, made, info, n_left) for rule in grid.n_anchors]
             for n_anchors, repeat in itertools.product(dict.fromkeys(counts), range(grid.repeats)):
-                settings = tuple(Setting(info.name, adapter, n_anchors, lam, params) for lam in grid.lam)
+                settings = tuple(
+                    Setting(info.name, adapter, n_anchors, lam, params, grid.options.given) for lam in grid.lam
+                )
                 yield Cell(_run(grid, spec, info, record, identity, settings, repeat), settings)
 
 
@@ -138,14 +169,23 @@ def _params_of(grid: Grid, record: AdapterRecord) -> list[Params]:
     return [tuple(zip(values, each, strict=True)) for each in itertools.product(*values.values())]
 
 
-def _count(rule: int | str | None, adapter: Adapter, info: DataInfo) -> int | None:
+def _count(rule: Rule | None, adapter: Adapter, info: DataInfo, n_samples: int) -> Anchors:
     if adapter.chooses_n_anchors:
         return None
     if rule is not None:
-        return anchors_for(rule, info.n_clusters)
+        given = anchors_for(rule, info.n_clusters)
+        if isinstance(given, int):
+            return given
+        try:
+            by_view = count_anchors(adapter, given, n_samples, info.n_clusters, len(info.views))
+        except InputError as error:
+            raise InputError(f"Data {info.name!r}: {error}") from error
+        return by_view if isinstance(by_view, int) else tuple(by_view)
     try:
         with contained():
-            return count_anchors(adapter, None, info.n_samples, info.n_clusters)
+            count = count_anchors(adapter, None, n_samples, info.n_clusters)
+            assert isinstance(count, int)  # adapters suggest one number for all views
+            return count
     except (Exception, SystemExit):  # the run will fail, and say why
         return None
 
@@ -186,7 +226,8 @@ def _run(
     arms = []
     for name, lam in itertools.product(ARMS, grid.lam):
         fusion = {"arm": name, "lam": repr(lam), "reference": grid.reference} if name == "aligned" else {"arm": name}
-        key = run_key({**parts, **fusion}) if identity is not None else None
+        used = grid.options.identity(name)
+        key = run_key({**parts, **fusion, **used}) if identity is not None else None
         arm = Arm(name, lam if name == "aligned" else None, key)
         if arm not in arms:
             arms.append(arm)
@@ -198,6 +239,7 @@ def _run(
         params=params,
         n_anchors=settings[0].n_anchors,
         reference=grid.reference,
+        options=grid.options,
         repeat=repeat,
         seed=seed,
         arms=tuple(arms),

@@ -24,19 +24,22 @@ class Setting:
     Attributes
     ----------
     dataset, adapter : str
-    n_anchors : int or None
-        None: the adapter finds the number on its own.
+    n_anchors : int, tuple of int or None
+        A tuple: one number for each view. None: the adapter finds the number on its own.
     lam : float
         Weight of the structure term; the aligned arm alone depends on it.
     params : tuple of (str, object)
         The adapter's settings that were given, by name; those not given are its defaults.
+    options : tuple of (str, object)
+        How the views were used, by name, where not as by default: "missing", "drop", "weights", "many_to_one".
     """
 
     dataset: str
     adapter: str
-    n_anchors: int | None
+    n_anchors: int | tuple[int, ...] | None
     lam: float
     params: tuple[tuple[str, object], ...] = ()
+    options: tuple[tuple[str, object], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -227,6 +230,8 @@ class StudyResult:
         Versions of Python and packages.
     showcases : tuple of Showcase
         Runs to look at; empty unless they were asked for.
+    options : tuple of (str, object)
+        As in every record's setting.
     """
 
     kind: str
@@ -241,6 +246,7 @@ class StudyResult:
     command: str
     environment: Mapping[str, str] = field(default_factory=dict)
     showcases: tuple[Showcase, ...] = field(default=(), repr=False)
+    options: tuple[tuple[str, object], ...] = ()
 
     @property
     def runs(self) -> tuple[Record, ...]:

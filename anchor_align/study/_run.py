@@ -21,7 +21,10 @@ from ..adapter import Adapter
 from ..errors import AnchorAlignError, InputError
 from ..metrics import score_all
 from ..plugins import Registry, one_line
+from ._anchors import Anchors, anchors_text
 from ._cache import Cache, Outcome
+from ._drop import dropped
+from ._options import ViewOptions
 from ._results import SCORES
 from ._source import DataSpec, Prepared, Shelf
 
@@ -44,8 +47,9 @@ class Run:
     adapter: str
     version: str
     params: dict[str, Any]
-    n_anchors: int | None
+    n_anchors: Anchors
     reference: int | str
+    options: ViewOptions
     repeat: int
     seed: int
     arms: tuple[Arm, ...]
@@ -53,7 +57,7 @@ class Run:
     @property
     def label(self) -> str:
         """What runs, to be read."""
-        anchors = "" if self.n_anchors is None else f", {self.n_anchors} anchors"
+        anchors = "" if self.n_anchors is None else f", {anchors_text(self.n_anchors)} anchors"
         return f"{self.spec.name} {self.adapter}{anchors}, repeat {self.repeat}"
 
 
@@ -82,7 +86,7 @@ class Worker:
         kept = True
         try:
             # One thread, whatever the number of processes.
-            self.memo.use(run.digest)
+            self.memo.use((run.digest, run.seed, run.options.drop) if run.options.drop else run.digest)
             with threadpool_limits(1), working(memo=self.memo):
                 for arm, outcome in self._arms(run):
                     outcomes.append(outcome)
@@ -106,10 +110,11 @@ class Worker:
             raise InputError(f"Adapter {run.adapter!r} changed while the study ran.")
         adapter = record.make(**run.params)
         n_clusters = data.info.n_clusters
-        n_anchors = count_anchors(adapter, run.n_anchors, data.info.n_samples, n_clusters)
+        views = dropped(data.views, run.options.drop, run.seed)
+        n_anchors = count_anchors(adapter, run.n_anchors, data.info.n_samples, n_clusters, len(views.matrices))
         started = time.perf_counter()
         with _recorded() as warned, contained(run.seed):
-            graphs = build_graphs(adapter, data.views, n_clusters, n_anchors, run.seed)
+            graphs = build_graphs(adapter, views, n_clusters, n_anchors, run.seed)
         # Anchors that another run has found already count as if this one had looked for them.
         seconds = time.perf_counter() - started + self.memo.seconds
         computed: dict[str, Outcome] = {}
@@ -135,9 +140,14 @@ class Worker:
 def _compute_arm(run: Run, arm: Arm, adapter: Adapter, data: Prepared, graphs: Graphs) -> Outcome:
     n_clusters = data.info.n_clusters
     started = time.perf_counter()
-    aligner = AnchorAligner(0.0 if arm.lam is None else arm.lam, reference=run.reference, random_state=run.seed)
+    aligner = AnchorAligner(
+        0.0 if arm.lam is None else arm.lam,
+        reference=run.reference,
+        many_to_one=run.options.many_to_one,
+        random_state=run.seed,
+    )
     with contained(run.seed):
-        fused = fuse_graphs(adapter, graphs, arm.name, aligner, n_clusters, run.seed)
+        fused = fuse_graphs(adapter, graphs, arm.name, aligner, n_clusters, run.seed, weights=run.options.weights)
         labels = cluster_graph(adapter, fused, n_clusters, run.seed).labels
     seconds = time.perf_counter() - started
     scores = None

@@ -12,6 +12,8 @@ from .._containment import contained
 from .._types import IndexArray
 from ..estimator import AlignedClusterer
 from ..plugins import Registry
+from ._drop import dropped
+from ._options import ViewOptions
 from ._results import DONE, Record, Setting
 from ._source import DataSpec, Shelf
 from ._statistics import setting_key
@@ -42,7 +44,12 @@ class Showcase:
 
 
 def showcases(
-    records: Sequence[Record], specs: Sequence[DataSpec], registry: Registry, shelf: Shelf, reference: int | str
+    records: Sequence[Record],
+    specs: Sequence[DataSpec],
+    registry: Registry,
+    shelf: Shelf,
+    reference: int | str,
+    options: ViewOptions,
 ) -> Iterator[Showcase]:
     """One for each data set and adapter that has a finished run and can be fitted again."""
     for setting, runs in _chosen(records):
@@ -53,12 +60,16 @@ def showcases(
             n_anchors=setting.n_anchors,
             lam=setting.lam,
             reference=reference,
+            weights=options.weights,
+            missing=options.missing,
+            many_to_one=options.many_to_one,
             random_state=runs["aligned"].seed,
         )
         try:
             with threadpool_limits(1), contained(runs["aligned"].seed), warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # the run has said it
-                clusterer.fit(dict(zip(data.views.names, data.views.matrices, strict=True)))
+                views = dropped(data.views, options.drop, runs["aligned"].seed)
+                clusterer.fit(dict(zip(views.names, views.matrices, strict=True)), mask=views.observed)
         except (Exception, SystemExit):  # it worked in the run; a picture is not worth the result
             continue
         accuracy = {arm: record.scores["acc"] for arm, record in runs.items() if record.scores is not None}

@@ -42,6 +42,8 @@ class DataSpec:
         By default as many as there are different labels.
     data : MultiViewData, optional
         Data in memory, in place of a source to read.
+    missing : {"error", "nan"}, default="error"
+        "nan": samples that are NaN throughout in a view are not in it.
     """
 
     source: str
@@ -51,6 +53,7 @@ class DataSpec:
     orient: str = "auto"
     n_clusters: int | None = None
     data: MultiViewData | None = None
+    missing: str = "error"
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +101,7 @@ def prepare(spec: DataSpec) -> Prepared:
 def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
     if len(set(data.names)) != len(data.views):
         raise InputError(f"{len(data.views)} views have the names {', '.join(data.names)}; every view needs its own.")
-    views = check_views(dict(zip(data.names, data.views, strict=True)))
+    views = check_views(dict(zip(data.names, data.views, strict=True)), missing=spec.missing)
     labels = None if data.labels is None else encode_labels(data.labels, "labels")[0]
     if labels is not None and len(labels) != views.n_samples:
         raise InputError(f"there are {len(labels)} labels for {views.n_samples} samples.")
@@ -119,11 +122,20 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
         views=tuple((name, int(X.shape[1])) for name, X in zip(views.names, views.matrices, strict=True)),
         has_labels=labels is not None,
         digest=digest,
-        notes=tuple(data.notes),
+        notes=(*data.notes, *_lacking(views)),
         views_digest=views_digest,
         kinds=tuple(f"{'sparse ' * is_sparse(X)}{X.dtype}" for X in views.matrices),
     )
     return Prepared(info, views, labels)
+
+
+def _lacking(views: Views) -> list[str]:
+    """What to say of views that lack samples."""
+    if views.observed is None:
+        return []
+    counts = views.n_samples - views.observed.sum(axis=1)
+    parts = [f"{name!r} {count}" for name, count in zip(views.names, counts, strict=True) if count]
+    return [f"Of {views.n_samples} samples, views lack: {', '.join(parts)}."]
 
 
 def _lock(X: Any) -> None:

@@ -106,7 +106,8 @@ def setting_key(setting: Setting, arm: str = "aligned") -> Hashable:
     """What tells a setting from others for one arm: ``lam`` does so for the aligned arm alone."""
     # By repr: values such as lists cannot be hashed, and 1 and True are different settings.
     params = tuple((name, repr(value)) for name, value in setting.params)
-    return setting.dataset, setting.adapter, setting.n_anchors, setting.lam if arm == "aligned" else None, params
+    lam = setting.lam if arm == "aligned" else None
+    return setting.dataset, setting.adapter, setting.n_anchors, lam, params, repr(setting.options)
 
 
 def _fixed_row(group: Sequence[Record]) -> Summary:

@@ -13,10 +13,12 @@ from ..checks import check_whole_number
 from ..data import MultiViewData
 from ..errors import InputError, InputTypeError
 from ..plugins import Registry, load_plugins
+from ._anchors import Rule
 from ._cache import Cache, Outcome
 from ._execution import Callback, outcomes_of
 from ._identity import environment
-from ._plan import Cell, Grid, cells, check_grid
+from ._options import check_options
+from ._plan import Cell, Grid, Learnable, cells, check_grid
 from ._results import ARMS, DONE, FAILED, FOOTINGS, SCORES, AdapterInfo, Record, Setting, StudyResult
 from ._run import Run, Worker
 from ._showcase import showcases
@@ -30,12 +32,16 @@ def compare(
     adapters: str | Sequence[str],
     data: Any = DEFAULT_DATA,
     *,
-    n_anchors: int | str | Sequence[int | str] | None = None,
+    n_anchors: int | str | Sequence[Rule] | None = None,
     lam: float | Sequence[float] = 0.1,
     params: Mapping[str, Any] | None = None,
     repeats: int = 10,
     seed: int = 0,
     reference: int | str = "consensus",
+    weights: Any = None,
+    many_to_one: bool = False,
+    missing: str = "error",
+    drop: float = 0.0,
     score: str = "acc",
     footings: Sequence[str] = ("fixed",),
     jobs: int = 1,
@@ -54,7 +60,8 @@ def compare(
         Data sets: files, folders or bundled sets as :func:`anchor_align.load_views` knows them, or data in memory. A
         dict gives their names.
     n_anchors : int or str, or a list of these, optional
-        A number, or "2k" for two for each cluster; by default as the adapter suggests.
+        A number, or "2k" for two for each cluster; by default as the adapter suggests. A number for each view is one
+        text, "10,20" or "k,2k", or a list inside the list: ``[[10, 20]]``.
     lam : float or list of float, default=0.1
         Weight of the structure term in the alignment.
     params : dict, optional
@@ -65,6 +72,17 @@ def compare(
     seed : int, default=0
     reference : int, "auto" or "consensus", default="consensus"
         As for :class:`anchor_align.AlignedClusterer`.
+    weights : "auto" or list of float, optional
+        Weights of the views in the mean, for the unaligned and the aligned arm, as for
+        :class:`anchor_align.AlignedClusterer`.
+    many_to_one : bool, default=False
+        As for :class:`anchor_align.AlignedClusterer`.
+    missing : {"error", "nan"}, default="error"
+        "nan": samples that are NaN throughout in a view are not in it.
+    drop : float, default=0.0
+        Simulate views that lack samples: in every repeat each view loses each sample with this probability, but every
+        sample stays in one view at least, see :func:`drop_mask`. All arms, adapters and settings of a repeat lack the
+        same samples; all samples are clustered and scored.
     score : {"acc", "nmi", "purity", "fscore", "ari"}, default="acc"
         What the best of a grid is chosen by, and what tables and pictures show.
     footings : list of {"fixed", "best"}, default=("fixed",)
@@ -103,6 +121,7 @@ def compare(
         repeats=check_whole_number("repeats", repeats, least=1),
         seed=check_whole_number("seed", seed, least=0),
         reference=reference,
+        options=check_options(missing, drop, weights, many_to_one),
     )
     check_choice("score", score, SCORES)
     for footing in footings:
@@ -110,15 +129,21 @@ def compare(
     jobs = check_whole_number("jobs", jobs, least=1)
     check_grid(grid, registry)
     specs = name_all(_specs(data))
+    if grid.options.missing != "error":
+        specs = [replace(spec, missing=grid.options.missing) for spec in specs]
     store = None if cache is None else Cache(cache)
     if store is not None:
         store.open()
     shelf = Shelf()
-    infos = [shelf.get(spec).info for spec in specs]
-    plan = list(cells(grid, specs, infos, registry))
+    infos, learnable = [], []
+    for spec in specs:
+        prepared = shelf.get(spec)
+        infos.append(prepared.info)
+        learnable.append(Learnable(*(prepared.views.n_learnable(apart) for apart in (True, False))))
+    plan = list(cells(grid, specs, infos, registry, learnable))
     outcomes = outcomes_of([cell.run for cell in plan], Worker(registry, store, shelf), jobs, files, callback)
     records = tuple(_records(plan, outcomes))
-    shown = tuple(showcases(records, specs, registry, shelf, reference)) if pictures else ()
+    shown = tuple(showcases(records, specs, registry, shelf, reference, grid.options)) if pictures else ()
     return StudyResult(
         kind="compare",
         records=records,
@@ -132,6 +157,7 @@ def compare(
         command="",
         environment=environment(),
         showcases=shown,
+        options=grid.options.given,
     )
 
 

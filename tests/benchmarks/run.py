@@ -4,8 +4,8 @@
     python tests/benchmarks/run.py --profile   # writes PROFILE.md: where the time of fmvacc goes
 
 Install the other solvers first: pip install -e ".[test,bench]". BLAS, and with it the package, runs on one thread, so
-that ratios mean the same on every machine; memory and Dask are measured with two. --quick takes scikit-learn's digits and
-small planted data instead of the real data and ends within a few minutes; without it the exit code is 1 if a bar is
+that ratios mean the same on every machine; memory and Dask are measured with two. --quick takes scikit-learn's digits
+and small planted data instead of the real data and ends within a few minutes; without it the exit code is 1 if a bar is
 missed.
 """
 

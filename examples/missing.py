@@ -1,0 +1,99 @@
+"""How much is lost when views lack samples: accuracy at missing rates from 10 to 90 %.
+
+    python examples/missing.py [--data DATA ...] [--seeds N] [--picture FILE.png]
+
+DATA are files, folders or bundled sets with labels (default: digits, six views). Every view loses every sample with the
+probability given; a sample that all views would lose stays in one of them. All ways of fusing have the same anchors and
+graphs: "aligned", "unaligned", and "concat", where a view that lacks a sample has zeros. "warned" counts the runs that
+warned of anchors with too few shared samples. The picture needs the extra ``report`` (matplotlib).
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anchor_align import AlignedClusterer, load_views
+from anchor_align.metrics import acc
+
+FUSIONS = ("unaligned", "aligned", "concat")
+COLOURS = ("#c4500a", "#0069a8", "#6b737c")
+
+
+def draw_mask(n_views: int, n_samples: int, rate: float, seed: int) -> np.ndarray:
+    """True where a view has a sample; every sample is in some view."""
+    rng = np.random.default_rng(seed)
+    mask = rng.random((n_views, n_samples)) >= rate
+    lost = np.flatnonzero(~mask.any(axis=0))
+    mask[rng.integers(n_views, size=len(lost)), lost] = True
+    return mask
+
+
+def scores(adapter: str, data: Any, mask: np.ndarray, seed: int) -> list[float]:
+    """ACC in % of all ways of fusing the same graphs."""
+    options: dict[str, Any] = {"n_clusters": data.n_clusters, "random_state": seed}
+    aligned = AlignedClusterer(adapter, **options).fit(data.views, mask=mask)
+    labels = {"aligned": aligned.labels_}
+    for fusion in ("unaligned", "concat"):
+        control = AlignedClusterer("precomputed", fusion=fusion, **options)
+        labels[fusion] = control.fit_predict(aligned.anchor_graphs_.graphs, mask=mask)
+    return [100 * acc(data.labels, labels[fusion]) for fusion in FUSIONS]
+
+
+def draw_picture(results: dict[tuple[str, str], np.ndarray], x: np.ndarray, path: Path) -> None:
+    """A panel for every data set and adapter; shaded: one standard deviation."""
+    from matplotlib.figure import Figure
+
+    names, adapters = (list(dict.fromkeys(keys)) for keys in zip(*results, strict=True))
+    figure = Figure(figsize=(1 + 3.7 * len(adapters), 0.3 + 2.5 * len(names)), layout="constrained")
+    grid = figure.subplots(len(names), len(adapters), squeeze=False, sharex=True, sharey="row")
+    for (name, adapter), values in results.items():
+        axes = grid[names.index(name), adapters.index(adapter)]
+        means, deviations = values.mean(axis=1).T, values.std(axis=1, ddof=1).T
+        for mean, sd, colour in zip(means, deviations, COLOURS, strict=True):
+            axes.fill_between(x, mean - sd, mean + sd, color=colour, alpha=0.13, lw=0)
+            axes.plot(x, mean, color=colour, marker="o", markersize=3.5, lw=1.6)
+        place, line = -np.inf, 0.08 * np.ptp(values)
+        for arm in np.argsort(means[:, -1]):  # names at the ends of the curves, a line apart at least
+            place = max(means[arm, -1], place + line)
+            axes.text(x[-1] + 2.5, place, FUSIONS[arm], color=COLOURS[arm], va="center")
+        axes.set(xticks=x, xlim=(x[0] - 3, x[-1] + 25), xlabel="samples that every view loses, %", ylabel="ACC, %")
+        axes.set_title(f"{name}, {adapter}", loc="left")
+        axes.label_outer()
+        axes.grid(axis="y", color="#d3d8de", lw=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=150, metadata={"Software": None})
+
+
+def main() -> None:
+    """Print a table and, if asked for, draw the curves."""
+    parser = argparse.ArgumentParser(description="Accuracy when views lack samples.")
+    parser.add_argument("--data", nargs="+", default=["digits"], help="files, folders or bundled sets [digits]")
+    parser.add_argument("--rates", nargs="+", type=float, default=[0.1, 0.3, 0.5, 0.7, 0.9])
+    parser.add_argument("--seeds", type=int, default=2, help="masks and draws of anchors, 2 or more [2]")
+    parser.add_argument("--picture", type=Path, help="write the curves to this file")
+    arguments = parser.parse_args()
+    results = {}
+    for path, adapter in ((path, adapter) for path in arguments.data for adapter in ("lmvsc", "fmvacc")):
+        data, name, rows = load_views(path), Path(path).stem.replace("_", " "), []
+        print(f"{name}, {adapter}: ACC in %, mean ± sd of {arguments.seeds} runs")
+        print(f"{'rate':>5}{'lacking':>9}" + "".join(f"{fusion:>14}" for fusion in FUSIONS) + "  warned")
+        for rate in arguments.rates:
+            masks = [draw_mask(len(data.views), data.n_samples, rate, seed) for seed in range(arguments.seeds)]
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                rows.append([scores(adapter, data, mask, seed) for seed, mask in enumerate(masks)])
+            cells = zip(np.mean(rows[-1], axis=0), np.std(rows[-1], axis=0, ddof=1), strict=True)
+            text = "".join(f"{f'{mean:.1f} ± {sd:.1f}':>14}" for mean, sd in cells)
+            print(f"{rate:5.0%}{1 - np.mean(masks):9.0%}{text}{len(caught):8}", flush=True)
+        results[name, adapter] = np.array(rows)
+    if arguments.picture:
+        draw_picture(results, 100 * np.array(arguments.rates), arguments.picture)
+
+
+if __name__ == "__main__":
+    main()
