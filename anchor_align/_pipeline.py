@@ -100,7 +100,8 @@ def count_anchors(
     if n_anchors is not None:
         return check_whole_number("n_anchors", n_anchors, least=1)
     with blamed(adapter.name, "default_n_anchors that cannot be used"):
-        return check_whole_number("n_anchors", adapter.default_n_anchors(n_samples, n_clusters), least=1)
+        # Where there is nothing to learn from, that is said later, and is not the adapter's fault.
+        return check_whole_number("n_anchors", adapter.default_n_anchors(max(n_samples, 1), n_clusters), least=1)
 
 
 def _count_by_view(adapter: Adapter, n_anchors: Sequence[int], n_views: int | None) -> int | list[int]:
@@ -161,6 +162,9 @@ def _samples_to_learn_from(
             f"Adapter {adapter.name!r} needs every sample in every view: it does not define learn_anchors, which could "
             "learn from some of them."
         )
+    empty = np.flatnonzero(~observed.any(axis=1))
+    if empty.size:
+        raise InputError(f"View {empty[0]} has none of the {observed.shape[1]} samples; leave it out.")
     if not adapter.views_apart:
         complete = observed.all(axis=0)
         n, least = int(complete.sum()), 1 if adapter.chooses_n_anchors or isinstance(n_anchors, list) else n_anchors
@@ -175,8 +179,6 @@ def _samples_to_learn_from(
 
 def _kept(X: Any, at: IndexArray) -> Any:
     """Some samples of a view, kept where large results are."""
-    if not len(at):
-        return read_rows(X, at)
     return store(lambda rows: [read_rows(X, at[rows])], len(at), width=features_of([X]))[0]
 
 

@@ -436,6 +436,7 @@ def whole_graphs(views: Sequence[Any], *, n_clusters: int, n_anchors: int, rando
 
 NOWHERE = MASK.copy()
 NOWHERE[:, [4, 9]] = False
+EMPTY = np.repeat([[True], [False], [True]], N, axis=1)
 ALONE = np.eye(3, dtype=bool)[:, np.arange(N) % 3]
 
 
@@ -450,6 +451,8 @@ ALONE = np.eye(3, dtype=bool)[:, np.arange(N) % 3]
         ({"adapter": FunctionAdapter("whole", whole_graphs), "n_anchors": [4, 5, 6]}, None, "needs the same number of"),
         ({"kind": "sfmc shared", "n_anchors": [10, 12, 14]}, None, "'sfmc' needs the same number of anchors in every"),
         ({"kind": "sfmc shared"}, ALONE, f"samples that are in all views: 0 of {N}, so there is nothing to learn from"),
+        ({"kind": "sfmc shared", "n_anchors": None}, ALONE, "so there is nothing to learn from"),
+        ({"n_anchors": None}, EMPTY, f"View 1 has none of the {N} samples; leave it out."),
         ({"kind": "sfmc shared", "n_anchors": 150}, MASK, f"of {N}, too few for 150 anchors."),
         ({"n_anchors": [10, 10]}, None, "n_anchors has 2 numbers for 3 views"),
         ({"n_anchors": [10, 0, 10]}, None, "n_anchors must be a whole number >= 1, got 0"),
@@ -496,6 +499,18 @@ def test_nan_is_an_error_unless_it_says_that_a_sample_is_missing() -> None:
     gone = MASK.copy()
     gone[:, 7] = [True, True, False]
     assert clusterer(missing="nan").fit(some, mask=gone).labels_.shape == (N,)
+
+
+def test_views_without_a_common_sample() -> None:
+    """They are matched through others, which a warning says; without a way between them there is no match."""
+    first = np.arange(N) < N // 2
+    linked = np.array([first, ~first, np.ones(N, dtype=bool)])
+    with pytest.warns(UserWarning, match="views 0 and 1 .*no sample shared"):
+        fitted = clusterer().fit(VIEWS, mask=linked)
+    assert fitted.aligner_ is not None
+    assert fitted.aligner_.shared_[0, 1] == 0
+    with pytest.raises(InputError, match=r"Views \[0\] share no sample with views \[1\]"):
+        clusterer().fit(VIEWS[:2], mask=linked[:2])
 
 
 def test_dask_arrays_with_a_mask_are_refused() -> None:
