@@ -33,6 +33,8 @@ POWER = 4
 HALF = 0.3
 # No view weighs less: samples that only a poor view has keep a graph.
 LEAST = 1e-3
+# Graphs that agree no better than this, at best, do not tell which view is the poor one: all then weigh the same.
+LEAST_AGREEMENT = 0.1
 ROUNDING = 1e-12
 
 
@@ -66,7 +68,7 @@ def agreement_weights(grams: GramMatrices, permutations: Sequence[Order]) -> Flo
     if v <= 2:
         return np.full(v, 1.0 / v)
     agreements = np.maximum(agreement(cosines(grams, permutations)), 0.0)
-    if not agreements.any():
+    if agreements.max() < LEAST_AGREEMENT:
         return np.full(v, 1.0 / v)
     relative = (agreements / agreements.max()) ** POWER
     weights = np.maximum(relative / (relative + HALF**POWER), LEAST)
