@@ -173,10 +173,10 @@ class Recipe:
 
 
 @dataclass(frozen=True, eq=False)
-class FusedRows:
-    """Rows of the fused graph, made from those of the graphs."""
+class FusedGraph:
+    """A fused graph that is made from the graphs when it is needed."""
 
-    graphs: LocalGraphSet
+    graphs: GraphSet
     recipe: Recipe
 
     @property
@@ -188,6 +188,13 @@ class FusedRows:
     def dtype(self) -> np.dtype[Any]:
         """float32 if all graphs are, else float64."""
         return self.graphs.dtype
+
+
+@dataclass(frozen=True, eq=False)
+class FusedRows(FusedGraph):
+    """Rows of the fused graph, made from those of the graphs."""
+
+    graphs: LocalGraphSet
 
     @property
     def width(self) -> int:

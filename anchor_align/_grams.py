@@ -9,26 +9,23 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ._graph_rows import GraphSet, LocalGraphSet
-from ._mapping import block_rows, map_rows
+from ._gram_sums import count_entries, sum_products
+from ._graph_rows import GraphSet
 from ._observed import (
     ObservedGraphs,
     PairSums,
     check_missing,
-    column_sums,
     columns_of,
-    observed_rows,
     observed_set,
-    pair_sums,
 )
 from ._parts import Here
-from ._types import FloatArray, Graph, GraphLike, is_sparse
+from ._types import FloatArray, GraphLike
 from ._validation import check_finite, check_graphs
 from .checks import check_whole_number
 from .errors import InputError, InputTypeError
@@ -145,9 +142,9 @@ class GramMatrices:
         """Gram matrices of checked graphs, stored or not."""
         parts = graphs.parts()
         if isinstance(parts, Here):
-            products = parts.total(_sum_products, callback)
+            products = parts.total(sum_products, callback)
         else:
-            products = parts.total(_sum_products)
+            products = parts.total(sum_products)
             if callback is not None:
                 callback(graphs.n_samples, graphs.n_samples)
         # Infinity, NaN and overflow are looked for in the result, once, instead of in all the data.
@@ -160,7 +157,7 @@ class GramMatrices:
             )
         grams = cls(products.matrix, graphs.sizes, graphs.n_samples, products.sums, products.pairs)
         for view in np.flatnonzero(grams.norms == 0).tolist():
-            if parts.total(_count_entries, view):
+            if parts.total(count_entries, view):
                 raise _too_small(view)
         return grams
 
@@ -263,42 +260,6 @@ class GramMatrices:
         return columns_of(view, self.sizes)
 
 
-@dataclass(frozen=True, eq=False)
-class _Products:
-    """What is summed up over the rows; ``+`` adds other rows."""
-
-    matrix: FloatArray
-    sums: FloatArray
-    pairs: PairSums | None
-
-    def __add__(self, other: _Products) -> _Products:
-        with np.errstate(over="ignore", invalid="ignore"):
-            matrix, sums = self.matrix + other.matrix, self.sums + other.sums
-        pairs = None if self.pairs is None or other.pairs is None else self.pairs + other.pairs
-        return _Products(matrix, sums, pairs)
-
-
-def _sum_products(graphs: LocalGraphSet, callback: Callable[[int, int], object] | None = None) -> _Products:
-    """Products of all graphs with each other, over all rows."""
-    n, total = graphs.n_samples, sum(graphs.sizes)
-    width = max(graphs.width, total // 4)
-    done = 0
-
-    def multiply(rows: slice) -> _Products:
-        blocks, seen = graphs.blocks(rows), observed_rows(graphs, rows)
-        products = _products(_side_by_side(blocks))
-        return products if seen is None else replace(products, pairs=pair_sums(blocks, seen))
-
-    products: _Products | None = None
-    for part in map_rows(multiply, n, width=width):
-        products = part if products is None else products + part
-        done = min(done + block_rows(width), n)
-        if callback is not None:
-            callback(done, n)
-    assert products is not None
-    return products
-
-
 def _check_finite(graphs: GraphSet) -> None:
     """Name the view and the row of what is not finite, where the graphs are stored."""
     mask = graphs.mask if isinstance(graphs, ObservedGraphs) else None
@@ -313,16 +274,6 @@ def _zip_masks(
         if block is _NOTHING or mask is _NOTHING:
             raise InputError("There must be as many masks as blocks; None for a block that needs no mask.")
         yield block, mask  # type: ignore[misc]  # neither is the fill value
-
-
-def _count_entries(graphs: LocalGraphSet, view: int) -> int:
-    """Entries of one graph that are not zero."""
-
-    def count(rows: slice) -> int:
-        Z = graphs.blocks(rows)[view]
-        return int(np.count_nonzero(Z.data if is_sparse(Z) else Z))
-
-    return sum(map_rows(count, graphs.n_samples, width=graphs.width))
 
 
 def _too_small(view: int) -> InputError:
@@ -379,40 +330,3 @@ def _check_pairs(pairs: PairSums | None, sizes: tuple[int, ...]) -> PairSums | N
         values.flags.writeable = False
         copies.append(values)
     return PairSums(*copies)
-
-
-def block_products(blocks: list[Graph]) -> FloatArray:
-    """Products of all graphs' rows with each other, in double precision: float32 would lose digits in long sums."""
-    return _multiplied(_side_by_side(blocks))
-
-
-def _side_by_side(blocks: list[Graph]) -> list[Graph]:
-    """The same numbers in double precision, in one array if they are dense."""
-    if any(map(is_sparse, blocks)):
-        return [Z.astype(np.float64, copy=False) for Z in blocks]
-    return [np.concatenate(blocks, axis=1, dtype=np.float64)]
-
-
-def _products(blocks: list[Graph]) -> _Products:
-    with np.errstate(over="ignore", invalid="ignore"):
-        sums = np.concatenate([column_sums(Z) for Z in blocks])
-    return _Products(_multiplied(blocks), sums, None)
-
-
-def _multiplied(blocks: list[Graph]) -> FloatArray:
-    with np.errstate(over="ignore", invalid="ignore"):
-        if len(blocks) == 1 and not is_sparse(blocks[0]):
-            return np.asarray(blocks[0].T @ blocks[0])
-        return _sparse_products(blocks)
-
-
-def _sparse_products(blocks: list[Graph]) -> FloatArray:
-    """Products pair by pair, where some blocks are sparse."""
-    edges = np.cumsum([0, *(Z.shape[1] for Z in blocks)])
-    products = np.empty((edges[-1], edges[-1]))
-    for u, v in itertools.combinations_with_replacement(range(len(blocks)), 2):
-        product = blocks[u].T @ blocks[v]
-        product = product.toarray() if is_sparse(product) else product
-        products[edges[u] : edges[u + 1], edges[v] : edges[v + 1]] = product
-        products[edges[v] : edges[v + 1], edges[u] : edges[u + 1]] = product.T
-    return products

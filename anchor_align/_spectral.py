@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
-from ._grams import SMALLEST_NORM, block_products
+from ._gram_sums import block_products
+from ._grams import SMALLEST_NORM
 from ._mapped import write_rows
 from ._mapping import COPIES, block_rows, empty, map_rows, run_rows
 from ._parts import Here, Parts, joined

@@ -94,7 +94,7 @@ def test_graphs_of_many_samples_become_few_rows() -> None:
     clusterer = AlignedClusterer("lmvsc")
     clusterer.anchor_graphs_ = AnchorGraphs(graphs)
     clusterer.permutations_ = [np.arange(m), rng.permutation(m)]
-    clusterer.weights_, clusterer.aligner_, clusterer.labels_ = None, None, labels
+    clusterer.weights_, clusterer.aligner_, clusterer.mask_, clusterer.labels_ = None, None, None, labels
     tracemalloc.start()
     bands = _bands(labels)
     panels = _panels(clusterer, bands)

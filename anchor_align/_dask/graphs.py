@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._fusion import FusedRows, Recipe
+from .._fusion import FusedGraph, FusedRows
 from .._graph_rows import StoredGraphs, common_dtype
 from .._parts import Parts, joined
 from .._types import Graph, is_sparse
@@ -70,21 +70,10 @@ class ChunkedGraphs:
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkedFused:
+class ChunkedFused(FusedGraph):
     """The fused graph, chunk by chunk."""
 
     graphs: ChunkedGraphs
-    recipe: Recipe
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Number of samples and of columns."""
-        return self.graphs.n_samples, self.recipe.n_columns(self.graphs.sizes)
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float32 if all graphs are, else float64."""
-        return self.graphs.dtype
 
     def parts(self) -> Parts:
         """The fused graph of every chunk."""

@@ -26,7 +26,7 @@ STAGES = (
     ("anchor_align_adapters.fmvacc", "alternate", "alternation"),
     ("anchor_align_adapters.fmvacc", "best_graph", "graphs"),
     ("anchor_align.estimator", "fuse_graphs", "alignment and fusion"),
-    ("anchor_align._grams", "block_products", "Gram matrices"),
+    ("anchor_align._gram_sums", "block_products", "Gram matrices"),
     ("anchor_align._pipeline", "embed", "embedding"),
     ("anchor_align._spectral", "fit_kmeans", "final k-means"),
 )
