@@ -57,7 +57,7 @@ def simplex_least_squares(X: Any, A: Any, alpha: float = 0.0, *, block_rows: int
     Each row z of the result minimises ``|x - z A|^2 + alpha |z|^2`` over ``z >= 0, sum(z) = 1``. With
     g = H z - c, H = A A' + alpha I and c = x A', the KKT gap z g' - min(g) bounds how far half the objective is above
     its minimum. It is measured after the mean anchor is taken off x and A, which changes nothing on the simplex, and
-    relative to
+    relative to::
 
         max(c) - min(c) + max_j |a_j|^2 + alpha / m,
 

@@ -1,7 +1,7 @@
 """The one hook that plug-ins implement.
 
 A plug-in is a module named in the entry-point group ``anchor_align`` of an installed distribution, or a single file.
-It marks a function called ``anchor_align_adapters`` with :data:`hookimpl`::
+It marks a function called ``anchor_align_adapters`` with :data:`~anchor_align.hookimpl`::
 
     from anchor_align import Adapter, AnchorGraphs, hookimpl
 

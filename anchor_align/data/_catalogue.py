@@ -21,7 +21,7 @@ class DataSet:
     Attributes
     ----------
     name : str
-        What :func:`load_views` takes.
+        What :func:`~anchor_align.load_views` takes.
     description : str
     n_samples, n_clusters : int
     views : tuple of (str, int)
@@ -42,7 +42,7 @@ _SETS: tuple[tuple[DataSet, Callable[[], MultiViewData]], ...] = ()
 
 
 def catalogue() -> tuple[DataSet, ...]:
-    """The data sets that :func:`load_views` knows by name.
+    """The data sets that :func:`~anchor_align.load_views` knows by name.
 
     Examples
     --------

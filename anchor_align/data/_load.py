@@ -44,8 +44,9 @@ def load_views(
     Parameters
     ----------
     path : str or path-like
-        File or folder, or the name of a set that comes with the package (see :func:`catalogue`). A bare name such as
-        ``"digits"`` is the bundled set even if there is a file of that name; ``"./digits"`` or a ``Path`` is the file.
+        File or folder, or the name of a set that comes with the package (see :func:`~anchor_align.data.catalogue`). A
+        bare name such as ``"digits"`` is the bundled set even if there is a file of that name; ``"./digits"`` or a
+        ``Path`` is the file.
     views : str or list of str, optional
         Keys of the views: matrices, or cells or structs that hold nothing else. ``"data.X"`` is a field of a struct,
         ``"X{2}"`` the second member of a cell. In a folder, the names of files without ending. By default a cell or
