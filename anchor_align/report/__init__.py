@@ -5,6 +5,7 @@ from __future__ import annotations
 from ._difference_figure import plot_differences
 from ._figure_files import write_figures
 from ._formats import render
+from ._fusion_figure import plot_fusion
 from ._graph_figure import plot_graphs
 from ._html import html_report
 from ._match_figures import plot_objective, plot_permutations
@@ -22,6 +23,7 @@ __all__ = [
     "figure_bytes",
     "html_report",
     "plot_differences",
+    "plot_fusion",
     "plot_graphs",
     "plot_objective",
     "plot_permutations",

@@ -23,6 +23,7 @@ from ._results import (
 )
 from ._showcase import Showcase
 from ._source import DataSpec
+from ._statistics import summarise
 from ._study import DEFAULT_DATA, compare
 
 __all__ = [
@@ -47,4 +48,5 @@ __all__ = [
     "compare",
     "default_cache",
     "drop_mask",
+    "summarise",
 ]

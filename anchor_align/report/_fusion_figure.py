@@ -1,0 +1,185 @@
+"""Fusion step by step: the graphs of all views as they come, their mean without and with alignment, the permutations.
+
+The paper's figure on simulated data, for any methods and data. Anchors keep their order, unlike in
+:func:`~anchor_align.report.plot_graphs`: that columns of different views do not correspond is what there is to see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from .._fusion import fuse
+from .._types import FloatArray
+from ..errors import InputError
+from ._graph_figure import Bands, _bands, _check_labels, _dense, _few_ticks, _mark_clusters, _unaligned_weights
+from ._match_figures import _ambiguous, _draw_permutation, _marks, _view_names
+from ._style import NORMAL, PAGE, SMALL, Theme, bare, get_theme, new_figure, style
+from ._text import percent, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..estimator import AlignedClusterer
+
+# A row has room for this many views; what is left out is said.
+MOST_VIEWS = 4
+ROW = 1.45
+LETTER = 0.062  # inches, in small letters
+ARMS = ("unaligned", "aligned")
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One graph of a row: what it is, and its image; ``arm`` is empty for the graph of a view."""
+
+    title: str
+    image: FloatArray
+    arm: str = ""
+
+
+def plot_fusion(
+    clusterers: AlignedClusterer | Mapping[str, AlignedClusterer],
+    labels: npt.ArrayLike | None = None,
+    *,
+    scores: Mapping[str, Mapping[str, float | None]] | None = None,
+    theme: str = "light",
+    width: float = PAGE,
+) -> Figure:
+    """Draw how graphs are fused: those of the views, their mean without and with alignment, and the permutations.
+
+    Samples are sorted by cluster; anchors are in the order in which they came, those of the aligned mean in the order
+    of the reference (of the first view, where there is none). Colours mean the same in all graphs of a row.
+
+    Parameters
+    ----------
+    clusterers : AlignedClusterer, or dict of them by name
+        Fitted on the same samples with ``fusion="aligned"``; each is a row.
+    labels : array-like of shape (n_samples,), optional
+        True clusters; by default the clusters that the first clusterer found.
+    scores : dict of dict of float, optional
+        Accuracy, from 0 to 1, by name and arm ("unaligned", "aligned"), written above the means.
+    theme : {"light", "dark"}, default="light"
+    width : float, default=7.0
+        Inches.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The first four views at most. Dots of permutations are as in :func:`plot_permutations`.
+
+    Examples
+    --------
+    >>> from anchor_align import AlignedClusterer
+    >>> from anchor_align.data import make_simulated
+    >>> data = make_simulated(0)
+    >>> clusterer = AlignedClusterer("lmvsc", n_clusters=4, random_state=0).fit(data.views)
+    >>> figure = plot_fusion({"lmvsc": clusterer}, data.labels, scores={"lmvsc": {"aligned": 1.0}})
+    """
+    rows = dict(clusterers) if isinstance(clusterers, Mapping) else {"": clusterers}
+    if not rows:
+        raise InputError("Got no clusterer to draw; expected one or more.")
+    colours = get_theme(theme)
+    first = next(iter(rows.values()))
+    bands = _bands(_check_labels(first, labels))
+    for name, clusterer in rows.items():
+        if len(clusterer.labels_) != int(bands.sizes.sum()):
+            raise InputError(f"{name!r} has {len(clusterer.labels_)} samples; the first has {len(first.labels_)}.")
+    steps = {name: _steps(clusterer, bands) for name, clusterer in rows.items()}
+    moved = {name: _moved(clusterer) for name, clusterer in rows.items()}
+    columns = max(len(steps[name]) + len(moved[name]) for name in rows)
+    letters = max(6, int(width / columns / LETTER))
+    with style(colours):
+        figure = new_figure(width, ROW * len(rows) + 0.55)
+        grid = figure.subplots(len(rows), columns, squeeze=False)
+        for axes in grid.flat:
+            bare(axes)
+        for (name, clusterer), panels in zip(rows.items(), grid, strict=True):
+            graphs = panels[: len(steps[name])]
+            _draw_steps(graphs, steps[name], (scores or {}).get(name, {}), bands, letters, colours)
+            for view, axes in zip(moved[name], panels[len(graphs) :], strict=False):
+                _draw_move(axes, clusterer, view, letters, colours)
+            _mark_clusters(graphs[0], bands, height=ROW - 0.4)
+            graphs[0].set_ylabel(shortened(name, 26), fontsize=NORMAL, color=colours.text, fontweight="bold")
+        by = "true cluster" if labels is not None else "cluster found"
+        views = len(first.permutations_)
+        note = f"; the first {MOST_VIEWS} of {views} views" if views > MOST_VIEWS else ""
+        figure.supxlabel(
+            f"rows of graphs: {int(bands.sizes.sum()):,} samples by {by}, columns: anchors{note}\n"
+            "unaligned, aligned: the mean of the graphs; P: anchor of the view (row) to its place in the mean (column)",
+            fontsize=SMALL, color=colours.muted,
+        )  # fmt: skip
+    return figure
+
+
+def _steps(clusterer: AlignedClusterer, bands: Bands) -> list[Step]:
+    """Graphs of the views, as they come, and their two means."""
+    graphs, mask = clusterer.anchor_graphs_.graphs, clusterer.mask_
+    names = _view_names(clusterer)
+    found = [Step(names[view], _dense(bands.means @ Z)) for view, Z in enumerate(graphs[:MOST_VIEWS])]
+    orders = (None, clusterer.permutations_)
+    weights = (_unaligned_weights(clusterer), clusterer.weights_)
+    for arm, order, weight in zip(ARMS, orders, weights, strict=True):
+        fused = fuse(graphs, order, weights=weight, mask=mask)
+        found.append(Step(arm, _dense(bands.means @ fused), arm))
+    return found
+
+
+def _moved(clusterer: AlignedClusterer) -> list[int]:
+    """Views whose permutation is worth a look: all but the one whose order is kept."""
+    views = range(min(len(clusterer.permutations_), MOST_VIEWS))
+    kept = None if clusterer.aligner_ is None else clusterer.aligner_.reference_
+    return [view for view in views if view != (kept or 0)]
+
+
+def _draw_steps(
+    panels: npt.NDArray[np.object_],
+    steps: list[Step],
+    scores: Mapping[str, float | None],
+    bands: Bands,
+    letters: int,
+    theme: Theme,
+) -> None:
+    top = max(float(step.image.max()) for step in steps) or 1.0
+    low = min(0.0, *(float(step.image.min()) for step in steps))
+    for axes, step in zip(panels, steps, strict=True):
+        drawn = axes.imshow(
+            step.image, aspect="auto", interpolation="nearest", cmap=theme.colormap(), vmin=low, vmax=top
+        )
+        m = step.image.shape[1]
+        axes.hlines(bands.edges[1:-1] - 0.5, -0.5, m - 0.5, color=theme.muted, alpha=0.55, lw=0.35)
+        axes.set_xticks(_marks(m))
+        axes.tick_params(length=0, pad=2)
+        score = scores.get(step.arm)
+        _name_panel(
+            axes, shortened(step.title, letters), "" if score is None else f"ACC {percent(score)} %", step.arm, theme
+        )
+    bar = axes.figure.colorbar(drawn, ax=axes, aspect=24, pad=0.06, fraction=0.09)
+    bar.outline.set_visible(False)
+    bar.locator = _few_ticks()
+    bar.update_ticks()
+
+
+def _draw_move(axes: Axes, clusterer: AlignedClusterer, view: int, letters: int, theme: Theme) -> None:
+    order = clusterer.permutations_[view]
+    unsure = _ambiguous(clusterer.aligner_, view)
+    _draw_permutation(axes, order, max(clusterer._sizes), unsure, 72 * (ROW - 0.45), theme)
+    note = "by construction" if clusterer.aligner_ is None else ""
+    _name_panel(axes, f"P of {shortened(_view_names(clusterer)[view], letters - 4)}", note, "", theme)
+
+
+def _name_panel(axes: Axes, title: str, note: str, arm: str, theme: Theme) -> None:
+    """A title, and below it a note in small letters; the arms' titles have their colours."""
+    axes.set_title(
+        title, color=theme.arms.get(arm, theme.text), fontsize=SMALL, fontweight="bold" if arm else "normal",
+        pad=12, parse_math=False,
+    )  # fmt: skip
+    axes.annotate(
+        note, (0.5, 1), (0, 3), xycoords="axes fraction", textcoords="offset points", ha="center", va="bottom",
+        fontsize=SMALL, color=theme.muted,
+    )  # fmt: skip
