@@ -66,11 +66,19 @@ def find_data(sources: Sequence[str], max_samples: int) -> list[Found]:
 
 
 def _expanded(sources: Sequence[str]) -> Iterator[tuple[str, bool]]:
-    """Sources, and whether the user named them; a folder without such files is one data set."""
+    """Sources, and whether the user named them; a folder that cannot be read as one data set holds several."""
     for source in sources:
         path = Path(source)
         inside = sorted(each for each in path.iterdir() if each.suffix.lower() in FILES) if path.is_dir() else []
-        yield from ((str(each), False) for each in inside) if inside else [(source, True)]
+        yield from ((str(each), False) for each in inside) if inside and not _is_one_set(source) else [(source, True)]
+
+
+def _is_one_set(folder: str) -> bool:
+    try:
+        load_views(folder)
+    except AnchorAlignError:
+        return False
+    return True
 
 
 def _look_at(source: str) -> Found:
