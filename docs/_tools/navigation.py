@@ -1,0 +1,75 @@
+"""What is made of the pages when the site is built: the contents beside every page, and the cards of the gallery.
+
+Both could be directives in the pages, but code hosts would show these as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from repository_files import ROOT
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+DOCS = ROOT / "docs"
+CONTENTS = {
+    "Start": ("quickstart", "gallery", "cannot-help"),
+    "Guides": ("maths", "adapters", "wrapping", "missing", "dask", "limits"),
+    "Reference": ("commands", "api"),
+}
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the handler."""
+    app.connect("source-read", _complete)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _complete(app: Sphinx, page: str, source: list[str]) -> None:
+    """Add to a page, as Markdown, what is worked out from other files."""
+    if page == "index":
+        source[0] += "".join(_toctree(pages, caption) for caption, pages in CONTENTS.items())
+    elif page == "api":
+        source[0] += _toctree(["api/*"])
+    elif page == "gallery":
+        source[0] += _cards() + _scripts() + _toctree(["gallery/*"])
+        app.env.note_reread()
+
+
+def _toctree(pages: list[str] | tuple[str, ...], caption: str = "") -> str:
+    found = [page for page in pages if list(DOCS.glob(f"{page}.md"))]
+    options = [":hidden:", ":glob:", *([f":caption: {caption}"] if caption else [])]
+    return "\n".join(["", "```{toctree}", *options, "", *found, "```", ""])
+
+
+def _cards() -> str:
+    """Picture, title and first paragraph of every page of the gallery."""
+    pages = sorted((DOCS / "gallery").glob("*.md"))
+    return "\n".join(["", '<div class="cards">', *map(_card, pages), "</div>", ""])
+
+
+def _card(page: Path) -> str:
+    text = page.read_text(encoding="utf-8")
+    title = re.findall(r"^# (.+)$", text, flags=re.MULTILINE)[0]
+    paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text)]
+    first = next((part for part in paragraphs if re.match(r"[\w*`\[]", part)), "")
+    picture = re.search(r"!\[([^\]]*)\]\(([^)]+)\)", text)
+    # Links of the page are relative to its folder, one below this page's.
+    shown = f"![{picture[1]}]({picture[2].removeprefix('../')})\n\n" if picture else ""
+    sentence = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", first)
+    return f'<div class="card">\n\n[**{title}**](gallery/{page.name})\n\n{shown}{sentence}\n\n</div>'
+
+
+def _scripts() -> str:
+    """All scripts of examples/, each with the first sentence of its docstring."""
+    rows = ["", "## Scripts", "", "| script | what it shows |", "|---|---|"]
+    examples = ROOT / "examples"
+    for path in sorted(examples.glob("*.py")) + sorted(examples.glob("*/*.py")):
+        name = path.relative_to(examples).as_posix()
+        summary = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n\n")[0]
+        rows.append(f"| [{name}](../examples/{name}) | {' '.join(summary.split())} |")
+    return "\n".join([*rows, "", ""])
