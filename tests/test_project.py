@@ -122,12 +122,6 @@ def test_example_study(tmp_path: Path) -> None:
     assert len(list((tmp_path / "study.cache").rglob("*.json"))) == 90
 
 
-def test_example_published_without_data(tmp_path: Path) -> None:
-    """What is not there is named."""
-    out = run_script(str(ROOT / "examples" / "published.py"), str(tmp_path), cwd=tmp_path)
-    assert out.count("not in") == 5
-
-
 def test_example_third_party(tmp_path: Path) -> None:
     """A method in one file is loaded by its path, listed, and clusters."""
     plugin = str(ROOT / "examples" / "my_method.py")

@@ -175,10 +175,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Run what the tables need, and print them."""
     parser = _parser()
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     format, tables = given.format, given.tables
     options: dict[str, Any] = {"repeats": given.draws, "seed": given.seed, "jobs": given.jobs, "cache": given.cache}
 

@@ -134,7 +134,7 @@ def published_rows() -> list[list[str]]:
     return rows
 
 
-def main() -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Time all methods on all data sets, and print both tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="*", default=DATA, help=f"{HELP} [{' '.join(DATA)}]")
@@ -142,7 +142,7 @@ def main() -> None:
     parser.add_argument("--max-samples", type=int, default=5000, help="larger sets in a folder are left out [5000]")
     parser.add_argument("--sfmc-samples", type=int, default=10_000, help="sfmc is run up to so many samples [10000]")
     parser.add_argument("--format", choices=FORMATS, default="table")
-    given = parser.parse_args()
+    given = parser.parse_args(argv)
     if given.seeds < 1:
         parser.error(f"--seeds must be 1 or more, got {given.seeds}")
     try:
