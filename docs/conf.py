@@ -25,6 +25,8 @@ extensions = [
 ]
 exclude_patterns = ["_tools"]
 nitpicky = True
+# Docstrings quote what one types.
+smartquotes = False
 
 # Links to headings, as code hosts make them; math between dollars, as they show it.
 myst_heading_anchors = 3

@@ -34,7 +34,7 @@ def _complete(app: Sphinx, page: str, source: list[str]) -> None:
     if page == "index":
         source[0] += "".join(_toctree(pages, caption) for caption, pages in CONTENTS.items())
     elif page == "api":
-        source[0] += _toctree(["api/*"])
+        source[0] += _toctree(re.findall(r"\((api/\w+)\.md\)", source[0]))
     elif page == "gallery":
         source[0] += _cards() + _scripts() + _toctree(["gallery/*"])
         app.env.note_reread()
