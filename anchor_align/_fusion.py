@@ -19,6 +19,7 @@ from ._mapped import read_rows
 from ._mapping import map_rows
 from ._observed import BoolArray, ObservedGraphs, check_missing, observed_rows, observed_set
 from ._parts import Here, Parts
+from ._rotation import rotations
 from ._types import FloatArray, Graph, GraphLike, is_dask, is_sparse
 from ._validation import check_choice, check_finite, check_graphs
 from ._view_weights import agreement_weights
@@ -54,10 +55,14 @@ def fuse(
         much a view's graph, with the anchors where ``P_list`` puts them, agrees with those of the others: views that
         have to do with each other weigh nearly the same, a view of noise next to nothing. One or two views always
         weigh the same. It takes one more pass over the samples.
-    how : {"mean", "concat"}, default="mean"
-        "mean" is the weighted mean, n_samples x n_columns: rows that sum to one still do. "concat" puts the graphs
-        side by side, n_samples x (all anchors): a control that needs no alignment, because clustering it gives the
-        same result for any order of the columns; weights then multiply each view's columns, relative to their mean.
+    how : {"mean", "rotated", "concat"}, default="mean"
+        "mean" is the weighted mean, n_samples x n_columns: rows that sum to one still do. "rotated" goes beyond
+        permutations: each graph is first multiplied by the orthogonal matrix that brings it as close to the others as
+        it can get, starting from ``P_list``. The mean has the same shape, and is always dense; its entries may be
+        negative and rows need not sum to one, so that it is for embedding (its leading left singular vectors), not for
+        reading. "concat" puts the graphs side by side, n_samples x (all anchors): a control that needs no alignment,
+        because clustering it gives the same result for any order of the columns; weights then multiply each view's
+        columns, relative to their mean.
     mask : array-like of bool of shape (n_views, n_samples), optional
         True where a view has a sample; other rows of its graph are not looked at. The mean is then over the views that
         have the sample, their weights divided by their sum; "concat" has zeros for the others. Not for Dask arrays.
@@ -95,13 +100,16 @@ def fuse(
            [0.2, 0.8],
            [0. , 1. ]])
     """
-    check_choice("how", how, ("mean", "concat"))
+    check_choice("how", how, ("mean", "rotated", "concat"))
     graphs = check_graphs(Z_list, same_anchors=False)
     orders = check_orders(P_list, [Z.shape[1] for Z in graphs])
     observed = check_missing(graphs, mask, missing)
     rows = observed_set(graphs, observed)
-    if isinstance(weights, str) and weights == "auto":
-        weights = agreement_weights(GramMatrices.of_set(rows), orders)
+    auto = isinstance(weights, str) and weights == "auto"
+    if auto or how == "rotated":
+        grams = GramMatrices.of_set(rows)
+        orders = rotations(grams, orders) if how == "rotated" else orders
+        weights = agreement_weights(grams, orders) if auto else weights
     shares = check_weights(weights, len(graphs))
     if how == "concat":
         shares = shares * len(graphs)
@@ -118,9 +126,18 @@ def fuse(
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """How the graphs of all views become one: where each view's anchors go, its share, and "mean" or "concat"."""
+    """How the graphs of all views become one.
 
-    permutations: tuple[Order, ...]
+    Attributes
+    ----------
+    maps : tuple
+        Where each view's anchors go: an order or, for "rotated", any matrix, anchors x common columns.
+    shares : tuple of float
+        Of the views.
+    how : {"mean", "rotated", "concat"}
+    """
+
+    maps: tuple[Order, ...]
     shares: tuple[float, ...]
     how: str
 
@@ -129,21 +146,24 @@ class Recipe:
 
         Rows that were not observed are zero in the graphs.
         """
-        kind = _fuse_sparse if all(is_sparse(Z) for Z in graphs) else _fuse_dense
-        fused = kind(graphs, self.orders, self, dtype)
+        fused = (_fuse_sparse if self.makes_sparse(graphs) else _fuse_dense)(graphs, self.orders, self, dtype)
         return fused if seen is None or self.how == "concat" else _over_observed(fused, self.shares, seen)
+
+    def makes_sparse(self, graphs: Sequence[Graph]) -> bool:
+        """Whether the fused graph is sparse."""
+        return self.how != "rotated" and all(map(is_sparse, graphs))
 
     def check_seen(self, observed: BoolArray) -> None:
         """Every sample must be in a view that weighs something; ``observed`` says which view has which."""
-        if self.how == "mean":
+        if self.how != "concat":
             _check_shares(self.shares, observed)
 
     @property
     def orders(self) -> list[Order]:
         """Where each view's anchors go in what is made of it: side by side, there are no columns without an anchor."""
-        if self.how == "mean":
-            return list(self.permutations)
-        return [order[order >= 0] if order.ndim == 1 else order for order in self.permutations]
+        if self.how != "concat":
+            return list(self.maps)
+        return [order[order >= 0] if order.ndim == 1 else order for order in self.maps]
 
     def n_columns(self, sizes: Sequence[int]) -> int:
         """Columns of the fused graph of views with so many anchors."""
@@ -163,9 +183,7 @@ class Recipe:
         views = range(grams.n_views)
         return np.asarray(
             sum(
-                self.shares[u]
-                * self.shares[v]
-                * aligned_product(grams.cross(u, v), *(self.permutations[w] for w in (u, v)))
+                self.shares[u] * self.shares[v] * aligned_product(grams.cross(u, v), self.maps[u], self.maps[v])
                 for u in views
                 for v in views
             )
@@ -280,7 +298,8 @@ def _fuse_dense(graphs: Sequence[Graph], orders: Sequence[Order], recipe: Recipe
         if order.ndim == 2:
             block = block.astype(dtype, copy=False)
         columns = slice(edges[view], edges[view + 1]) if concat else slice(None)
-        fused[:, columns] += dtype.type(share) * permute_columns(block, order)
+        moved = block @ order.astype(dtype) if recipe.how == "rotated" else permute_columns(block, order)
+        fused[:, columns] += dtype.type(share) * moved
     return fused
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import scipy.sparse as sp
 
 from ._graph_rows import MadeGraphs, common_dtype
 from ._mapped import read_rows
+from ._mapping import map_rows
 from ._observed import BoolArray, ObservedGraphs
 from ._rows import view_rows
 from ._types import Graph, is_sparse
@@ -21,13 +23,26 @@ from .errors import AdapterError, InputError
 if TYPE_CHECKING:
     from ._dask.graphs import ChunkedGraphs
 
+# Rounding below zero, and how far rows may be from one before a view or a sample weighs more than it should.
+ROUNDING = 1e-6
+ROW_TOLERANCE = 0.01
+MOST_NAMED = 3
+ALIKE = "only rows that are >= 0 and sum to one weigh all samples and views alike"
+
 
 def check_made(
-    name: str, made: Any, n_samples: int, n_views: int, first: int = 0, *, same_anchors: bool = True
+    name: str,
+    made: Any,
+    n_samples: int,
+    n_views: int,
+    first: int = 0,
+    *,
+    same_anchors: bool = True,
+    warn: bool = True,
 ) -> list[Graph]:
     """Graphs as they may be used: one per view, finite, as many rows as samples, mostly the same number of anchors.
 
-    ``first`` is the number of the first sample, for messages.
+    ``first`` is the number of the first sample, for messages; ``warn`` says whether to warn of rows that are no shares.
     """
     with blamed(name, "graphs that cannot be used" + (f" for samples from {first} on" if first else "")):
         graphs = [as_floats(Z) for Z in check_graphs(made, same_anchors=same_anchors)]
@@ -35,8 +50,52 @@ def check_made(
     if len(graphs) != n_views:
         raise AdapterError(f"Adapter {name!r} returned {len(graphs)} graphs for {n_views} views.")
     if graphs[0].shape[0] != n_samples:
-        raise AdapterError(f"Adapter {name!r} returned graphs of {graphs[0].shape[0]} samples; expected {n_samples}.")
+        turned = " They look like anchors x samples." if graphs[0].shape[1] == n_samples else ""
+        raise AdapterError(
+            f"Adapter {name!r} returned graphs of {graphs[0].shape[0]} samples; expected {n_samples}.{turned}"
+        )
+    odd = odd_rows(graphs, [f"view {view}" for view in range(n_views)]) if warn else ""
+    if odd:
+        warnings.warn(f"Adapter {name!r} returned graphs with {odd}; {ALIKE}.", stacklevel=5)
     return [read_only(Z) for Z in graphs]
+
+
+def odd_rows(graphs: Sequence[Graph], names: Sequence[str], observed: BoolArray | None = None) -> str:
+    """Which graphs have negative entries, or rows that do not sum to one; empty if none has.
+
+    ``observed`` says which view has which sample: other rows, and rows of NaN, are not looked at.
+    """
+    negative, unequal = [], []
+    for view, (Z, name) in enumerate(zip(graphs, names, strict=True)):
+        least, lowest, highest = _range_of_rows(Z, None if observed is None else observed[view])
+        if least < -ROUNDING:
+            negative.append(name)
+        elif lowest < 1 - ROW_TOLERANCE or highest > 1 + ROW_TOLERANCE:
+            unequal.append(name)
+    found = {"negative entries": negative, "rows that do not sum to one": unequal}
+    return " and ".join(f"{what} in {_named(which)}" for what, which in found.items() if which)
+
+
+def _named(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
+def _range_of_rows(Z: Graph, seen: Any) -> tuple[float, float, float]:
+    """Least entry, and least and largest sum of a row."""
+
+    def find(rows: slice) -> tuple[float, float, float]:
+        block = read_rows(Z, rows)
+        with np.errstate(over="ignore", invalid="ignore"):
+            sums = np.ravel(block.sum(axis=1, dtype=np.float64))
+        known = np.isfinite(sums) if seen is None else np.isfinite(sums) & seen[rows]
+        if not known.any():
+            return 0.0, 1.0, 1.0
+        block = block if known.all() else block[known]
+        return float(block.min()), float(sums[known].min()), float(sums[known].max())
+
+    found = np.array(list(map_rows(find, Z.shape[0], width=Z.shape[1])))
+    return float(found[:, 0].min()), float(found[:, 1].min()), float(found[:, 2].max())
 
 
 @contextmanager
@@ -105,7 +164,7 @@ class _Maker:
     def _make(self, views: Sequence[Any], first: int) -> list[Graph]:
         made = self._adapter.new_graphs([read_only(X) for X in views], self._learned)
         n, same_anchors = int(views[0].shape[0]), not self._adapter.views_apart
-        return check_made(self._adapter.name, made, n, len(views), first, same_anchors=same_anchors)
+        return check_made(self._adapter.name, made, n, len(views), first, same_anchors=same_anchors, warn=False)
 
 
 def _kind(Z: Graph) -> str:

@@ -19,8 +19,10 @@ from ._labels import number_by_appearance
 from ._made_graphs import blamed, check_made, features_of, graphs_by_block, graphs_by_chunk
 from ._mapped import read_rows
 from ._observed import BoolArray, ObservedGraphs
+from ._rotation import rotations
 from ._spectral import SpectralEmbedding, kmeans_labels, spectral_embedding
 from ._types import FloatArray, Graph, IndexArray, is_dask, is_sparse
+from ._validation import check_choice
 from ._view_weights import LEAST, agreement_weights
 from ._views import Views, read_only
 from .adapter import Adapter, AnchorGraphs
@@ -30,7 +32,8 @@ from .errors import AdapterError, InputError
 if TYPE_CHECKING:
     from ._dask.graphs import ChunkedFused
 
-FUSIONS = ("aligned", "unaligned", "concat")
+FUSIONS = ("aligned", "rotated", "unaligned", "concat")
+_HOW = {"aligned": "mean", "unaligned": "mean"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +67,8 @@ class Fused:
     fusion : str
     permutations : list of ndarray
         Order in which each view's anchors were taken, -1 where it has none; a matrix where several share a column.
+    rotations : list of ndarray or None
+        What each view's graph was multiplied by instead, for "rotated".
     weights : ndarray of shape (n_views,) or None
         None: all views weigh the same.
     aligner : AnchorAligner or None
@@ -76,6 +81,7 @@ class Fused:
     rows: FusedRows | ChunkedFused
     fusion: str
     permutations: list[Order]
+    rotations: list[FloatArray] | None
     weights: FloatArray | None
     aligner: AnchorAligner | None
     gram: FloatArray | None
@@ -232,28 +238,27 @@ def fuse_graphs(
     """
     sizes = graphs.rows.sizes
     permutations = check_orders(None, sizes)
-    fitted = None
-    if fusion == "aligned" and not graphs.learned.aligned:
+    fitted = rotated = None
+    if fusion in ("aligned", "rotated") and not graphs.learned.aligned:
         fitted = aligner.fit(graphs.grams)
         permutations = check_orders(fitted.matrices_, sizes)
+    if fusion == "rotated":
+        rotated = rotations(graphs.grams, permutations)
     if fusion == "concat":
         weights = None
     elif weights is None:
         weights = _view_weights(adapter, graphs, permutations, n_clusters, seed)
     elif isinstance(weights, str) and weights == "auto":
-        weights = agreement_weights(graphs.grams, permutations)
+        weights = agreement_weights(graphs.grams, permutations if rotated is None else rotated)
     else:
         weights = check_weights(weights, len(sizes))
     shares = check_weights(weights, len(sizes)) * (len(sizes) if fusion == "concat" else 1)
-    recipe = Recipe(tuple(permutations), tuple(shares), _how(fusion))
+    recipe = Recipe(tuple(permutations if rotated is None else rotated), tuple(shares), _HOW.get(fusion, fusion))
     rows = fused_rows(graphs.rows, recipe)
     graph = read_only(rows.stored()) if keep else None
     grams = graphs.known_grams
-    return Fused(graph, rows, fusion, permutations, weights, fitted, None if grams is None else recipe.gram(grams))
-
-
-def _how(fusion: str) -> str:
-    return "concat" if fusion == "concat" else "mean"
+    gram = None if grams is None else recipe.gram(grams)
+    return Fused(graph, rows, fusion, permutations, rotated, weights, fitted, gram)
 
 
 def _view_weights(
@@ -272,6 +277,17 @@ def _view_weights(
         if isinstance(graphs.rows, ObservedGraphs):  # samples that only a poor view has keep a graph
             weights = check_weights(np.maximum(weights, LEAST), len(ordered))
     return weights
+
+
+def check_fusion(adapter: Adapter, fusion: object) -> str:
+    """A way of fusing that the adapter can cluster the result of."""
+    name = check_choice("fusion", fusion, FUSIONS)
+    if name == "rotated" and not adapter.clusters_spectrally:
+        raise InputError(
+            f"Adapter {adapter.name!r} clusters the fused graph in its own way, and needs a graph for it; "
+            "fusion='rotated' makes a matrix with negative entries. Use fusion='aligned'."
+        )
+    return name
 
 
 def cluster_graph(adapter: Adapter, fused: Fused, n_clusters: int, seed: int) -> Clusters:

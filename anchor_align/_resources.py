@@ -49,7 +49,10 @@ def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fu
     n, n_views = views.n_samples, len(views.matrices)
     itemsize = 4 if all(X.dtype == np.float32 for X in views.matrices) else 8
     graph = adapter.graph_bytes(n, n_anchors, itemsize)
-    fused = n_views * graph if fusion == "concat" or graph < n * n_anchors * itemsize else graph
+    dense = n * n_anchors * itemsize
+    fused = n_views * graph if fusion == "concat" or graph < dense else graph
+    if fusion == "rotated":
+        fused = dense
     copies = 0
     if views.observed is not None:
         shares = views.observed.mean(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,7 +14,7 @@ from ._graph_rows import store
 from ._made_graphs import graphs_by_block
 from ._spectral import spectral_labels
 from ._types import FloatArray, Graph, IndexArray
-from .errors import AdapterError, InputError
+from .errors import AdapterError, InputError, InputTypeError
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,8 +24,8 @@ class AnchorGraphs:
     Parameters
     ----------
     graphs : list of array or sparse of shape (n_samples, n_anchors)
-        One graph per view, finite; by custom rows are >= 0 and sum to one. Empty from :meth:`Adapter.learn_anchors`,
-        and from a fit that keeps no graphs.
+        One graph per view, finite; by custom rows are >= 0 and sum to one, and others are warned of. Empty from
+        :meth:`Adapter.learn_anchors`, and from a fit that keeps no graphs.
     anchors : list of array of shape (n_anchors, n_features of the view), optional
         In the coordinates that the adapter works in: scaled, if it scales.
     aligned : bool, default=False
@@ -255,7 +256,8 @@ class FunctionAdapter(Adapter):
         """Call ``anchor_graphs_function``."""
         if self.anchor_graphs_function is None:
             return super().anchor_graphs(views, n_clusters=n_clusters, n_anchors=n_anchors, random_state=random_state)
-        made = self.anchor_graphs_function(views, n_clusters=n_clusters, n_anchors=n_anchors, random_state=random_state)
+        options = {"n_clusters": n_clusters, "n_anchors": n_anchors, "random_state": random_state}
+        made = self._call("anchor_graphs_function", views, **options)
         return made if isinstance(made, AnchorGraphs) else AnchorGraphs(made)
 
     @property
@@ -267,15 +269,31 @@ class FunctionAdapter(Adapter):
         """Call ``cluster_function``, if there is one."""
         if self.cluster_function is None:
             return super().cluster(graph, n_clusters=n_clusters, random_state=random_state)
-        labels: IndexArray = self.cluster_function(graph, n_clusters=n_clusters, random_state=random_state)
+        labels: IndexArray = self._call("cluster_function", graph, n_clusters=n_clusters, random_state=random_state)
         return labels
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Sequence[Graph]:
         """Call ``new_graphs_function``, if there is one."""
         if self.new_graphs_function is None:
             return super().new_graphs(views, learned)
-        graphs: Sequence[Graph] = self.new_graphs_function(views, learned)
+        graphs: Sequence[Graph] = self._call("new_graphs_function", views, learned)
         return graphs
+
+    def _call(self, which: str, *arguments: Any, **options: Any) -> Any:
+        """Call a function of the user, and say so if it cannot be called in this way."""
+        function = getattr(self, which)
+        if not isinstance(self.name, str):
+            raise InputTypeError(f"The name of a FunctionAdapter must be a text, got {type(self.name).__name__}.")
+        if not callable(function):
+            raise InputTypeError(f"Adapter {self.name!r}: {which} must be a function, got {type(function).__name__}.")
+        try:
+            inspect.signature(function).bind(*arguments, **options)
+        except TypeError as error:
+            call = ", ".join(["..." for _ in arguments] + [f"{name}=..." for name in options])
+            raise AdapterError(f"Adapter {self.name!r}: {which} is called as f({call}): {error}.") from error
+        except ValueError:  # compiled functions may not know their signature
+            pass
+        return function(*arguments, **options)
 
 
 def view_seeds(random_state: int, n_views: int) -> list[int]:

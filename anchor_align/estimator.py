@@ -18,7 +18,7 @@ from ._made_graphs import features_of, rows_of
 from ._mapped import read_rows
 from ._mapping import map_rows, run_rows, working
 from ._parts import parts_of
-from ._pipeline import FUSIONS, build_graphs, cluster_graph, count_anchors, embed, fuse_graphs
+from ._pipeline import build_graphs, check_fusion, cluster_graph, count_anchors, embed, fuse_graphs
 from ._placement import Placement, nearest_mean
 from ._resources import STORAGES, check_dask, check_resources, check_storage, estimate
 from ._sizes import check_size
@@ -53,9 +53,11 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     reference : int, "auto" or "consensus", default="consensus"
         The view whose order of anchors is kept, or none, see :func:`align`. Without a reference no poor view can spoil
         the match of all others.
-    fusion : {"aligned", "unaligned", "concat"}, default="aligned"
-        "aligned" is the mean of the aligned graphs; "unaligned" the mean of the graphs as they come; "concat" puts
-        them side by side, which no alignment can change. The last two are the controls of an ablation.
+    fusion : {"aligned", "rotated", "unaligned", "concat"}, default="aligned"
+        "aligned" is the mean of the aligned graphs. "rotated" goes beyond permutations: the aligned graphs are rotated
+        towards each other before the mean, see :func:`fuse`; mostly better clusters, but no graph that can be read,
+        and not for adapters that cluster in their own way (sfmc). "unaligned" is the mean of the graphs as they come;
+        "concat" puts them side by side, which no alignment can change. These two are the controls of an ablation.
     weights : array-like of float of shape (n_views,), or "auto", optional
         Weights of the views in the mean. "auto": by how much a view agrees with the others, see :func:`fuse`. By
         default as the adapter says, mostly all the same. "concat" has none.
@@ -99,6 +101,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     permutations_ : list of ndarray of shape (n_columns,)
         Order in which each view's anchors were fused, -1 where it has none; a matrix, anchors x columns, where several
         share a column.
+    rotations_ : list of ndarray of shape (n_anchors, n_columns) or None
+        For ``fusion="rotated"``: what each view's graph was multiplied by. ``permutations_`` are where it started.
     mask_ : ndarray of bool of shape (n_views, n_samples) or None
         Which view has which sample; None if every view has every sample.
     weights_ : ndarray of shape (n_views,) or None
@@ -178,11 +182,11 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             ``learn_anchors``; not for Dask arrays.
         """
         n_clusters = check_whole_number("n_clusters", self.n_clusters, least=1)
-        fusion = check_choice("fusion", self.fusion, FUSIONS)
         storage = check_choice("storage", self.storage, STORAGES)
         check_lam(self.lam)
         seed = check_seed(self.random_state)
         adapter = self._make_adapter()
+        fusion = check_fusion(adapter, self.fusion)
         checked = check_views(views, self.column_groups, mask=mask, missing=self.missing)
         check_reference(self.reference, len(checked.matrices))
         if self.weights is not None and not (isinstance(self.weights, str) and self.weights == "auto"):
@@ -214,6 +218,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.anchors_ = graphs.learned.anchors
         self.anchor_graphs_ = graphs.learned
         self.permutations_ = fused.permutations
+        self.rotations_ = fused.rotations
         self.mask_ = checked.observed
         self.weights_ = fused.weights
         self.aligner_ = fused.aligner

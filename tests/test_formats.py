@@ -114,7 +114,7 @@ def test_the_first_table_says_what_it_shows() -> None:
     """Score, unit, repeats, footing and what does not vary are in the caption; settings that vary are in columns."""
     first = document(study_results.several_rows())[0]
     assert first.caption == (
-        "ACC in %, mean ± sd over 10 repeats, three arms on the same anchors; fixed settings, nothing chosen by label; "
+        "ACC in %, mean ± sd over 10 repeats, all arms on the same anchors; fixed settings, nothing chosen by label; "
         "lam 0.1"
     )
     assert [column.header for column in first.columns] == [

@@ -111,7 +111,7 @@ def test_block_size_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "kind", "message"),
     [
-        ({"how": "sum"}, InputError, r"Unknown how 'sum'; known: 'mean', 'concat'"),
+        ({"how": "sum"}, InputError, r"Unknown how 'sum'; known: 'mean', 'rotated', 'concat'"),
         ({"weights": [1]}, InputError, r"Got 1 weights for 2 views"),
         ({"weights": [1, -1]}, InputError, r"weights must be finite, >= 0"),
         ({"weights": [0, 0]}, InputError, r"not all zero"),

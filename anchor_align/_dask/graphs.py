@@ -81,7 +81,7 @@ class ChunkedFused(FusedGraph):
 
     def stored(self) -> Any:
         """A Dask array, whose chunks are made when they are needed."""
-        sparse = all(map(is_sparse, self.graphs.metas))
+        sparse = self.recipe.makes_sparse(self.graphs.metas)
         meta = _meta(self.graphs.metas[0] if sparse else np.empty(0), self.shape[1])
         return joined(self.parts().map(FusedRows.stored), meta.astype(self.dtype))
 

@@ -136,13 +136,24 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
     from .._columns import check_orders
     from .._fusion import check_weights, fuse
     from .._grams import GramMatrices
+    from .._made_graphs import ALIKE, odd_rows
+    from .._validation import check_finite
     from .._view_weights import agreement_weights
     from ..data._graph_files import Alignment
+    from ..errors import InputError
 
     weights = arguments.weights
     if isinstance(weights, tuple):
         check_weights(weights, len(files.graphs))
-    grams = GramMatrices.from_graphs(files.graphs, mask=mask, missing=arguments.missing)
+    try:
+        grams = GramMatrices.from_graphs(files.graphs, mask=mask, missing=arguments.missing)
+    except InputError:
+        if mask is None and arguments.missing == "error":
+            check_finite(files.graphs, files.names)  # which graph it is, by its name in the file
+        raise
+    odd = odd_rows(files.graphs, [repr(name) for name in files.names], mask)
+    if odd:
+        warnings.warn(f"There are {odd}; {ALIKE}.", stacklevel=2)
 
     aligner = AnchorAligner(
         arguments.lam,

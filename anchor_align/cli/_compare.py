@@ -37,6 +37,12 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog="example: anchor-align compare lmvsc fmvacc --data my.mat --set beta=1,100 -j 2 --html report.html",
     )
     add_study_options(compare, COMPARE)
+    compare.add_argument(
+        "--rotated",
+        action="store_true",
+        help="one more arm: the aligned graphs are rotated towards each other before the mean, for adapters that "
+        "cluster the fused graph spectrally",
+    )
     compare.set_defaults(run=run)
     sweep = commands.add_parser(
         "sweep",
@@ -45,7 +51,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog="example: anchor-align sweep lmvsc --data digits --anchors k 2k 5k --lam 0 0.1 1 10 --html sweep.html",
     )
     add_study_options(sweep, SWEEP)
-    sweep.set_defaults(run=run)
+    sweep.set_defaults(run=run, rotated=False)
 
 
 def run(arguments: argparse.Namespace) -> int:

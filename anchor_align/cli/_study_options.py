@@ -150,6 +150,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
         "weights": arguments.weights,
         "many_to_one": arguments.many_to_one,
+        "rotated": arguments.rotated,
         "missing": arguments.missing,
         "drop": arguments.drop,
         "repeats": arguments.repeats,
@@ -181,6 +182,7 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--reference", arguments.reference] if arguments.reference != "consensus" else []
     words += ["--weights", _weights_text(arguments.weights)] if arguments.weights is not None else []
     words += ["--many-to-one"] if arguments.many_to_one else []
+    words += ["--rotated"] if arguments.rotated else []
     words += ["--repeats", str(arguments.repeats), "--seed", str(arguments.seed)]
     words += ["--score", arguments.score] if arguments.score != "acc" else []
     words += ["--footing", arguments.footing] if arguments.footing != "fixed" else []

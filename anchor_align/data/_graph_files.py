@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ import numpy as np
 from .._types import Graph, is_sparse
 from .._validation import check_choice
 from ..errors import FileError, InputError
-from ._entries import Entry, flatten, reading
+from ._entries import Entry, flatten, parts, reading, unwrapped
+from ._labels import describe
 from ._roles import GRAPH_NAMES, Views, guess_views, named_views
 from ._source import file_kind, open_source, single_entry, sparse_rows
 
@@ -53,6 +55,8 @@ def read_graphs(paths: Sequence[str], *, keys: Sequence[str] | None = None, orie
     if orient == "rows":
         _check_rows(graphs, paths[0] if len(paths) == 1 else "the files")
     notes = list(found.notes)
+    if len(graphs) == 1:
+        notes.append("There is one graph, and nothing to align it with.")
     if kinds[0] == "hdf5":
         notes.append(f"{paths[0]} is MATLAB 7.3; .mat files are written in version 5, which every MATLAB reads.")
     return GraphFiles(graphs, found.names, form, notes)
@@ -71,7 +75,39 @@ def _kind(place: Path) -> str:
 def _choose(entries: Sequence[Entry], keys: Sequence[str] | None, path: Path) -> Views:
     if keys is not None:
         return named_views(entries, keys, path, option="graphs")
-    return guess_views(entries, set(), path, GRAPH_NAMES, option="graphs")
+    _check_cell(entries, path)
+    found = guess_views(entries, set(), path, GRAPH_NAMES, option="graphs")
+    if not found.in_container:
+        _check_numbers(found.names, path)
+    return found
+
+
+def _check_cell(entries: Sequence[Entry], path: Path) -> None:
+    """Name what is no graph among those of a cell: a place left empty, a text."""
+    cells = [entry for entry in entries if entry.kind == "cell" and entry.short in GRAPH_NAMES]
+    for cell in sorted(cells, key=lambda entry: GRAPH_NAMES.index(entry.short))[:1]:
+        members = [unwrapped(member) for member in parts(unwrapped(cell))]
+        wrong = [member for member in members if not member.is_matrix]
+        if 0 < len(wrong) < len(members):
+            raise InputError(
+                f"{path}: {wrong[0].key!r} is {describe(wrong[0])}, not a graph of samples x anchors as others of "
+                f"{cell.key!r} are; graphs= (--graphs) says which to take."
+            )
+
+
+def _check_numbers(names: Sequence[str], path: Path) -> None:
+    """Refuse graphs that are numbered, Z1 and Z3, if a number between them is not there."""
+    found = [re.fullmatch(r"(\D*)(\d+)(\D*)", name) for name in names]
+    if len({each and (each[1], each[3]) for each in found}) != 1 or found[0] is None:
+        return
+    numbers = {int(each[2]) for each in found if each}
+    lacking = sorted(set(range(min(1, *numbers), max(numbers))) - numbers)
+    # Years and the like are not counted from one.
+    if lacking and max(numbers) <= 2 * len(numbers):
+        raise InputError(
+            f"{path}: graphs {', '.join(map(repr, names))} are numbered, and number {lacking[0]} is not there; "
+            "graphs= (--graphs) says which to take."
+        )
 
 
 def _one_each(places: Sequence[Path], kinds: Sequence[str], keys: Sequence[str] | None) -> Views:
@@ -103,9 +139,10 @@ def _check_shapes(graphs: Sequence[Graph], names: Sequence[str], path: object) -
             raise InputError(f"{path}: graph {name!r} has shape {Z.shape}; expected samples x anchors.")
         if Z.shape[0] != first.shape[0]:
             sizes = [" x ".join(map(str, each)) for each in (first.shape, Z.shape)]
+            turned = " One of them looks transposed." if first.shape[0] == Z.shape[1] else ""
             raise InputError(
                 f"{path}: graph {names[0]!r} is {sizes[0]} (samples x anchors) and {name!r} is {sizes[1]}; all must "
-                "have the same samples."
+                f"have the same samples.{turned}"
             )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from ..study import ARMS, Showcase, StudyResult
+from ..study import ALL_ARMS, Showcase, StudyResult
 from ._difference_figure import plot_differences
 from ._graph_figure import plot_graphs
 from ._html_about import about
@@ -128,7 +128,7 @@ def _showcase(case: Showcase) -> str:
     name = f"{printable(case.setting.dataset)} · {printable(case.setting.adapter)}"
     scores = [
         f'<li><span class="arm-{arm}">{arm}</span> <strong>{percent(case.accuracy[arm])}</strong> % ACC</li>'
-        for arm in ARMS
+        for arm in ALL_ARMS
         if arm in case.accuracy
     ]
     chips = (

@@ -9,10 +9,12 @@ from ._html_parts import cell, escaped, facts, paragraph, table
 from ._text import count, option_texts, printable
 
 MOST_VIEWS, MOST_REASONS = 12, 20
-ARMS_TEXT = (
-    "Three arms on the same anchors: unaligned is the mean of the anchor graphs as they come, aligned the mean after "
-    "the anchors were matched, concat puts the graphs side by side, which no alignment can change."
-)
+ARM_TEXTS = {
+    "unaligned": "unaligned is the mean of the anchor graphs as they come",
+    "aligned": "aligned the mean after the anchors were matched",
+    "rotated": "rotated the mean after the matched graphs were also rotated towards each other",
+    "concat": "concat puts the graphs side by side, which no alignment can change",
+}
 
 
 def about(result: StudyResult) -> str:
@@ -41,7 +43,7 @@ def _facts(result: StudyResult) -> list[tuple[str, str]]:
     )
     versions = ", ".join(f"{name} {version}" for name, version in result.environment.items())
     pairs = [
-        ("Arms", ARMS_TEXT),
+        ("Arms", f"All on the same anchors: {', '.join(ARM_TEXTS[arm] for arm in result.arms)}."),
         ("Footing", " ".join(footings)),
         ("Seeds", pairing),
         ("Reference", f"{result.reference}"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..study import ARMS, ArmSummary, Setting, StudyResult, Summary
+from ..study import ArmSummary, Setting, StudyResult, Summary
 from ._html_parts import cell, escaped, table
 from ._rows import BETTER, FAILED, SAME, UNLABELLED, WORSE, Row, read_rows
 from ._tables_rows import Varying, arm_cells, varying
@@ -47,10 +47,9 @@ def fixed_table(result: StudyResult) -> str:
         f"by label{vary.common}."
     )
     lines = [
-        _start(row.summary) + place + _numbers(row, result.score, uneven)
-        for row, place in zip(rows, places, strict=True)
+        _start(row.summary) + place + _numbers(row, result, uneven) for row, place in zip(rows, places, strict=True)
     ]
-    made = table(caption, _heads(heads, uneven), lines, "results", label="Results at fixed settings")
+    made = table(caption, _heads(heads, result, uneven), lines, "results", label="Results at fixed settings")
     if len(rows) <= MOST_ROWS:
         return made
     return f"<details>\n<summary>Table of all {len(rows)} rows</summary>\n{made}\n</details>"
@@ -67,13 +66,13 @@ def best_table(result: StudyResult) -> str:
         "arm with more settings has more chances. Below each mean: the setting, and from how many it was chosen."
     )
     uneven = len({row.difference.n for row in rows if row.difference}) > 1
-    lines = [_start(row.summary) + _numbers(row, result.score, uneven) for row in rows]
-    return table(caption, _heads([], uneven), lines, "results", label="Results at the best settings")
+    lines = [_start(row.summary) + _numbers(row, result, uneven) for row in rows]
+    return table(caption, _heads([], result, uneven), lines, "results", label="Results at the best settings")
 
 
-def _heads(more: Sequence[tuple[str, str]], uneven: bool) -> list[tuple[str, str]]:
+def _heads(more: Sequence[tuple[str, str]], result: StudyResult, uneven: bool) -> list[tuple[str, str]]:
     """Columns; the number of repeats is one where it is not the same in all rows."""
-    arms = [(f'<span class="arm-{arm}">{arm}</span>', "number") for arm in ARMS]
+    arms = [(f'<span class="arm-{arm}">{arm}</span>', "number") for arm in result.arms]
     names = ["difference", "95 % interval", "p", *["repeats"] * uneven]
     return [("data", ""), ("adapter", ""), *more, *arms, *((name, "number") for name in names), ("verdict", "")]
 
@@ -96,10 +95,10 @@ def _start(row: Summary) -> str:
     return f'<th scope="row" class="name">{name}</th>{cell(escaped(row.adapter))}'
 
 
-def _numbers(row: Row, score: str, uneven: bool) -> str:
+def _numbers(row: Row, result: StudyResult, uneven: bool) -> str:
     """Arms, difference, interval, p, repeats and verdict."""
-    cells = zip(ARMS, arm_cells(row.summary, score), strict=True)
-    arms = "".join(_arm(arm, row.summary.arms.get(arm), score, bold=each.bold) for arm, each in cells)
+    cells = zip(result.arms, arm_cells(row.summary, result.arms, result.score), strict=True)
+    arms = "".join(_arm(arm, row.summary.arms.get(arm), result.score, bold=each.bold) for arm, each in cells)
     return arms + _difference(row, uneven) + cell(_verdict(row), "words")
 
 

@@ -21,9 +21,7 @@ def _variables(theme: Theme, panel: str) -> str:
         "text": theme.text,
         "muted": theme.muted,
         "line": theme.faint,
-        "aligned": theme.arms["aligned"],
-        "unaligned": theme.arms["unaligned"],
-        "concat": theme.arms["concat"],
+        **theme.arms,
     }
     return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
 
@@ -70,6 +68,7 @@ td small { display: block; color: var(--muted); font-size: 0.8rem; font-weight: 
 .source { min-width: 13rem; overflow-wrap: anywhere; }
 .arm-aligned { color: var(--aligned); }
 .arm-unaligned { color: var(--unaligned); }
+.arm-rotated { color: var(--rotated); }
 .arm-concat { color: var(--concat); }
 .results tbody th { position: sticky; left: 0; background: var(--background); }
 figure { margin: 0 0 1.5rem; }

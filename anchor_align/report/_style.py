@@ -36,7 +36,7 @@ FALLBACK_FONTS = (
 class Theme:
     """Colours of a theme.
 
-    ``arms`` are told apart by all kinds of colour vision (vermilion, blue, grey); ``accent`` is none of
+    ``arms`` are told apart by all kinds of colour vision (vermilion, blue, violet, grey); ``accent`` is none of
     theirs. ``ramp`` runs from
     the background to the strongest colour in equal steps of lightness (OKLab), so that equal steps look equal.
     """
@@ -67,7 +67,7 @@ THEMES = {
         muted="#59626d",
         faint="#d3d8de",
         accent="#a8326f",
-        arms={"unaligned": "#c4500a", "aligned": "#0069a8", "concat": "#6b737c"},
+        arms={"unaligned": "#c4500a", "aligned": "#0069a8", "rotated": "#6f4aa8", "concat": "#6b737c"},
         ramp=("#ffffff", "#c8e6f9", "#96caed", "#6aaede", "#3d91cd", "#0774b5", "#005994", "#003e6e", "#0b2545"),
     ),
     "dark": Theme(
@@ -76,7 +76,7 @@ THEMES = {
         muted="#a7b0ba",
         faint="#3b424b",
         accent="#f09ac4",
-        arms={"unaligned": "#ff9152", "aligned": "#5bb8f5", "concat": "#a9b1ba"},
+        arms={"unaligned": "#ff9152", "aligned": "#5bb8f5", "rotated": "#c3a1f7", "concat": "#a9b1ba"},
         ramp=("#14171c", "#183047", "#1a4a72", "#226799", "#2e86be", "#42a5e1", "#69c4fe", "#a9e2ff", "#f2fbff"),
     ),
 }

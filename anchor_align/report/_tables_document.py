@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from ..study import ARMS, StudyResult
+from ..study import StudyResult
 from ._tables_cells import Grid
 from ._tables_pivot import pivots
 from ._tables_rows import best_differences_grid, best_grid, differences_grid, scores_grid, varying
@@ -50,8 +50,8 @@ def _failures(result: StudyResult) -> list[str]:
             failed.setdefault((*where, record.reason), []).append(record.arm)
     lines = []
     for (dataset, adapter, reason), found in failed.items():
-        arms = [arm for arm in ARMS if arm in found]
-        which = "all arms" if len(arms) == len(ARMS) else " and ".join(arms)
+        arms = [arm for arm in result.arms if arm in found]
+        which = "all arms" if len(arms) == len(result.arms) else " and ".join(arms)
         count = f"{len(found)} of {runs[dataset, adapter]} runs"
         lines.append(f"failed: {dataset}, {adapter}, {which}, {count}: {reason}")
     return lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ..study import ARMS, ArmSummary, Setting, StudyResult, Summary
+from ..study import LAM_ARMS, ArmSummary, Setting, StudyResult, Summary
 from ..study._anchors import Anchors
 from ..study._statistics import (
     ALIGNED_BETTER,
@@ -127,19 +127,19 @@ def arm_text(arm: ArmSummary | None, score: str, *, sd: bool = True) -> str:
     return f"{mean} ± {percent(arm.sd[score])}" if sd and score in arm.sd else mean
 
 
-def arm_cells(summary: Summary, score: str) -> Row:
-    """The three arms of a row, the highest in bold.
+def arm_cells(summary: Summary, arms: Sequence[str], score: str) -> Row:
+    """The arms of a row, the highest in bold.
 
     Arms are compared as they read, to the digit shown, so that what looks equal is treated alike; an arm with failed
     runs is not compared with those that have none.
     """
-    arms = [summary.arms.get(arm) for arm in ARMS]
-    most = max((arm.n_done for arm in arms if arm), default=0)
-    means = [shown_mean(arm, score) if arm and arm.n_done == most else None for arm in arms]
+    found = [summary.arms.get(arm) for arm in arms]
+    most = max((arm.n_done for arm in found if arm), default=0)
+    means = [shown_mean(arm, score) if arm and arm.n_done == most else None for arm in found]
     compared = [mean for mean in means if mean is not None]
     top = max(compared) if len(compared) > 1 else None
     return tuple(
-        Cell(arm_text(arm, score), mean is not None and mean == top) for arm, mean in zip(arms, means, strict=True)
+        Cell(arm_text(arm, score), mean is not None and mean == top) for arm, mean in zip(found, means, strict=True)
     )
 
 
@@ -149,12 +149,13 @@ def shown_mean(arm: ArmSummary | None, score: str) -> float | None:
 
 
 def scores_grid(result: StudyResult, rows: Sequence[Summary], vary: Varying) -> Grid:
-    """The three arms of every setting side by side."""
+    """The arms of every setting side by side."""
     everywhere = replace(vary, anchors=True)
+    arms = result.arms
     return Grid(
-        f"{over_repeats(result)}, three arms on the same anchors; fixed settings, nothing chosen by label{vary.common}",
-        (*_where_columns(everywhere), *(Column(arm, numbers=True) for arm in ARMS)),
-        tuple((*_where(row.setting, everywhere), *arm_cells(row, result.score)) for row in rows if row.setting),
+        f"{over_repeats(result)}, all arms on the same anchors; fixed settings, nothing chosen by label{vary.common}",
+        (*_where_columns(everywhere), *(Column(arm, numbers=True) for arm in arms)),
+        tuple((*_where(row.setting, everywhere), *arm_cells(row, arms, result.score)) for row in rows if row.setting),
         bold=HIGHEST,
     )
 
@@ -177,12 +178,11 @@ def best_grid(result: StudyResult, rows: Sequence[Summary]) -> Grid:
     columns += [Column("best of", numbers=True)]
     lines: list[Row] = []
     for row in rows:
-        for name, cell in zip(ARMS, arm_cells(row, result.score), strict=True):
+        for name, cell in zip(result.arms, arm_cells(row, result.arms, result.score), strict=True):
             if (arm := row.arms.get(name)) is not None:
-                # The other arms do not depend on lam.
                 where = [
                     anchors_text(arm.setting.n_anchors),
-                    number_text(arm.setting.lam) if name == "aligned" else NOTHING,
+                    number_text(arm.setting.lam) if name in LAM_ARMS else NOTHING,
                 ]
                 where += [params_text(vary.of(arm.setting))] if vary.any_params else []
                 lines.append((*cells(row.dataset, row.adapter, name), cell, *cells(*where, str(arm.n_settings))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from ..study import Setting, Summary
+from ..study import LAM_ARMS, Setting, Summary
 from ..study._anchors import anchors_text as anchors_text
 
 MINUS = "\N{MINUS SIGN}"
@@ -150,9 +150,9 @@ def count(n: int, what: str) -> str:
 
 
 def setting_text(setting: Setting, arm: str = "aligned") -> str:
-    """A setting in full but for its data set and adapter; lam concerns the aligned arm alone."""
+    """A setting in full but for its data set and adapter; lam concerns some arms only."""
     parts = [f"m = {anchors_text(setting.n_anchors)}"]
-    parts += [f"lam = {number_text(setting.lam)}"] if arm == "aligned" else []
+    parts += [f"lam = {number_text(setting.lam)}"] if arm in LAM_ARMS else []
     parts += [params_text(setting.params)] if setting.params else []
     parts += option_texts(setting.options)
     return printable(", ".join(parts))

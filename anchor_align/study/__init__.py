@@ -1,4 +1,4 @@
-"""Ablation studies: three arms on the same anchors, paired by repeat."""
+"""Ablation studies: ways of fusing on the same anchors, paired by repeat."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from ._cache import default_folder as default_cache
 from ._drop import drop_mask
 from ._execution import StudyProgress
 from ._results import (
+    ALL_ARMS,
     ARMS,
     DONE,
     FAILED,
     FOOTINGS,
+    LAM_ARMS,
     SCORES,
     AdapterInfo,
     ArmSummary,
@@ -27,11 +29,13 @@ from ._statistics import summarise
 from ._study import DEFAULT_DATA, compare
 
 __all__ = [
+    "ALL_ARMS",
     "ARMS",
     "DEFAULT_DATA",
     "DONE",
     "FAILED",
     "FOOTINGS",
+    "LAM_ARMS",
     "SCORES",
     "AdapterInfo",
     "ArmSummary",

@@ -12,6 +12,7 @@ from .._validation import check_choice
 from ..checks import check_flag
 from ..errors import InputError
 from ._drop import check_rate
+from ._results import LAM_ARMS
 
 Weights: TypeAlias = str | tuple[float, ...] | None
 AUTO = "auto"
@@ -50,7 +51,7 @@ class ViewOptions:
         parts: dict[str, Any] = {"drop": repr(self.drop)} if self.drop else {}
         if self.weights is not None and arm != "concat":
             parts["weights"] = self.weights if isinstance(self.weights, str) else [repr(w) for w in self.weights]
-        if self.many_to_one and arm == "aligned":
+        if self.many_to_one and arm in LAM_ARMS:
             parts["many_to_one"] = True
         return parts
 

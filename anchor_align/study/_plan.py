@@ -18,7 +18,7 @@ from ..plugins import AdapterRecord, Registry, one_line
 from ._anchors import Anchors, Rule, anchors_for
 from ._identity import describe_adapter, run_key
 from ._options import ViewOptions
-from ._results import ARMS, DataInfo, Setting
+from ._results import ALL_ARMS, ARMS, LAM_ARMS, DataInfo, Setting
 from ._run import Arm, Run
 from ._source import DataSpec
 
@@ -41,6 +41,8 @@ class Grid:
     repeats, seed : int
     reference : int or str
     options : ViewOptions
+    rotated : bool
+        Whether there is an arm with rotated graphs, for adapters that can cluster them.
     """
 
     adapters: tuple[str, ...]
@@ -51,6 +53,11 @@ class Grid:
     seed: int
     reference: int | str
     options: ViewOptions = field(default_factory=ViewOptions)
+    rotated: bool = False
+
+    def arms(self, adapter: Adapter) -> tuple[str, ...]:
+        """Ways of fusing an adapter's graphs."""
+        return ALL_ARMS if self.rotated and adapter.clusters_spectrally else ARMS
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +67,14 @@ class Cell:
     run: Run
     settings: tuple[Setting, ...]
 
+    @property
+    def arms(self) -> tuple[str, ...]:
+        """Names of the run's arms."""
+        return tuple(dict.fromkeys(arm.name for arm in self.run.arms))
+
     def arm(self, name: str, lam: float) -> int:
         """Place of an arm among the run's."""
-        wanted = (name, lam if name == "aligned" else None)
+        wanted = (name, lam if name in LAM_ARMS else None)
         return next(at for at, arm in enumerate(self.run.arms) if (arm.name, arm.lam) == wanted)
 
 
@@ -147,7 +159,8 @@ def cells(
                 settings = tuple(
                     Setting(info.name, adapter, n_anchors, lam, params, grid.options.given) for lam in grid.lam
                 )
-                yield Cell(_run(grid, spec, info, record, identity, settings, repeat), settings)
+                arms = grid.arms(made)
+                yield Cell(_run(grid, spec, info, record, identity, arms, settings, repeat), settings)
 
 
 def seed_of(seed: int, digest: str, repeat: int) -> int:
@@ -210,6 +223,7 @@ def _run(
     info: DataInfo,
     record: AdapterRecord,
     identity: dict[str, Any] | None,
+    names: Sequence[str],
     settings: tuple[Setting, ...],
     repeat: int,
 ) -> Run:
@@ -224,11 +238,11 @@ def _run(
         "seed": seed,
     }
     arms = []
-    for name, lam in itertools.product(ARMS, grid.lam):
-        fusion = {"arm": name, "lam": repr(lam), "reference": grid.reference} if name == "aligned" else {"arm": name}
+    for name, lam in itertools.product(names, grid.lam):
+        fusion = {"arm": name, "lam": repr(lam), "reference": grid.reference} if name in LAM_ARMS else {"arm": name}
         used = grid.options.identity(name)
         key = run_key({**parts, **fusion, **used}) if identity is not None else None
-        arm = Arm(name, lam if name == "aligned" else None, key)
+        arm = Arm(name, lam if name in LAM_ARMS else None, key)
         if arm not in arms:
             arms.append(arm)
     return Run(

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 SCORES = ("acc", "nmi", "purity", "fscore", "ari")
 ARMS = ("unaligned", "aligned", "concat")
+# With the one that studies have on request; and those that depend on ``lam``.
+ALL_ARMS = ("unaligned", "aligned", "rotated", "concat")
+LAM_ARMS = ("aligned", "rotated")
 FOOTINGS = ("fixed", "best")
 DONE, FAILED = "done", "failed"
 
@@ -27,7 +30,7 @@ class Setting:
     n_anchors : int, tuple of int or None
         A tuple: one number for each view. None: the adapter finds the number on its own.
     lam : float
-        Weight of the structure term; the aligned arm alone depends on it.
+        Weight of the structure term; the aligned and the rotated arm depend on it, the others do not.
     params : tuple of (str, object)
         The adapter's settings that were given, by name; those not given are its defaults.
     options : tuple of (str, object)
@@ -49,7 +52,7 @@ class Record:
     Attributes
     ----------
     setting : Setting
-    arm : {"unaligned", "aligned", "concat"}
+    arm : {"unaligned", "aligned", "rotated", "concat"}
     repeat : int
         Counted from 0.
     seed : int
@@ -214,7 +217,7 @@ class StudyResult:
     ----------
     kind : {"compare", "sweep"}
     records : tuple of Record
-        In the order of the plan: data, adapter, settings, anchors, lam, repeat, arm. All three arms are there for every
+        In the order of the plan: data, adapter, settings, anchors, lam, repeat, arm. All arms are there for every
         ``lam``; arms that do not depend on it are the same runs.
     summaries : tuple of Summary
     data : tuple of DataInfo
@@ -249,12 +252,18 @@ class StudyResult:
     options: tuple[tuple[str, object], ...] = ()
 
     @property
+    def arms(self) -> tuple[str, ...]:
+        """The arms that were run, in the order in which they are shown."""
+        found = {record.arm for record in self.records}
+        return tuple(arm for arm in ALL_ARMS if arm in found)
+
+    @property
     def runs(self) -> tuple[Record, ...]:
         """Records without those that are there once more: arms that do not depend on ``lam`` are one run."""
         seen: dict[object, Record] = {}
         for record in self.records:
             setting = record.setting
-            lam = setting.lam if record.arm == "aligned" else None
+            lam = setting.lam if record.arm in LAM_ARMS else None
             where = (setting.dataset, setting.adapter, setting.n_anchors, lam, repr(setting.params))
             seen.setdefault((*where, record.arm, record.repeat), record)
         return tuple(seen.values())

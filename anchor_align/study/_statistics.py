@@ -9,7 +9,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
 from ..errors import InputError, unknown_name
-from ._results import ARMS, DONE, FAILED, FOOTINGS, SCORES, ArmSummary, Difference, Record, Setting, Summary
+from ._results import (
+    ALL_ARMS,
+    DONE,
+    FAILED,
+    FOOTINGS,
+    LAM_ARMS,
+    SCORES,
+    ArmSummary,
+    Difference,
+    Record,
+    Setting,
+    Summary,
+)
 
 CONFIDENCE = 0.95
 ALIGNED_BETTER, UNALIGNED_BETTER = "aligned better", "unaligned better"
@@ -103,22 +115,22 @@ def summarise(records: Sequence[Record], *, score: str, footings: Sequence[str])
 
 
 def setting_key(setting: Setting, arm: str = "aligned") -> Hashable:
-    """What tells a setting from others for one arm: ``lam`` does so for the aligned arm alone."""
+    """What tells a setting from others for one arm: ``lam`` does so for some arms only."""
     # By repr: values such as lists cannot be hashed, and 1 and True are different settings.
     params = tuple((name, repr(value)) for name, value in setting.params)
-    lam = setting.lam if arm == "aligned" else None
+    lam = setting.lam if arm in LAM_ARMS else None
     return setting.dataset, setting.adapter, setting.n_anchors, lam, params, repr(setting.options)
 
 
 def _fixed_row(group: Sequence[Record]) -> Summary:
-    runs = {arm: [record for record in group if record.arm == arm] for arm in ARMS}
+    runs = {arm: [record for record in group if record.arm == arm] for arm in ALL_ARMS}
     chosen = {arm: (found, 1) for arm, found in runs.items() if found}
     return _row("fixed", group, group[0].setting, chosen)
 
 
 def _best_row(group: Sequence[Record], score: str) -> Summary:
     chosen = {}
-    for arm in ARMS:
+    for arm in ALL_ARMS:
         grid = list(_grouped((r for r in group if r.arm == arm), lambda r: setting_key(r.setting)).values())
         # Arms that do not depend on lam are the same runs at every lam: they had one chance, not several.
         distinct = list({setting_key(runs[0].setting, arm): runs for runs in reversed(grid)}.values())[::-1]

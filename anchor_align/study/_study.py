@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from .._validation import check_choice, check_lam
-from ..checks import check_whole_number
+from ..checks import check_flag, check_whole_number
 from ..data import MultiViewData
 from ..errors import InputError, InputTypeError
 from ..plugins import Registry, load_plugins
@@ -19,7 +19,7 @@ from ._execution import Callback, outcomes_of
 from ._identity import environment
 from ._options import check_options
 from ._plan import Cell, Grid, Learnable, cells, check_grid
-from ._results import ARMS, DONE, FAILED, FOOTINGS, SCORES, AdapterInfo, Record, Setting, StudyResult
+from ._results import DONE, FAILED, FOOTINGS, SCORES, AdapterInfo, Record, Setting, StudyResult
 from ._run import Run, Worker
 from ._showcase import showcases
 from ._source import DataSpec, Shelf, name_all
@@ -40,6 +40,7 @@ def compare(
     reference: int | str = "consensus",
     weights: Any = None,
     many_to_one: bool = False,
+    rotated: bool = False,
     missing: str = "error",
     drop: float = 0.0,
     score: str = "acc",
@@ -77,6 +78,9 @@ def compare(
         :class:`anchor_align.AlignedClusterer`.
     many_to_one : bool, default=False
         As for :class:`anchor_align.AlignedClusterer`.
+    rotated : bool, default=False
+        One more arm, "rotated": the aligned graphs are rotated towards each other before the mean, see
+        :func:`anchor_align.fuse`. Adapters that cluster in their own way do not have it.
     missing : {"error", "nan"}, default="error"
         "nan": samples that are NaN throughout in a view are not in it.
     drop : float, default=0.0
@@ -122,6 +126,7 @@ def compare(
         seed=check_whole_number("seed", seed, least=0),
         reference=reference,
         options=check_options(missing, drop, weights, many_to_one),
+        rotated=check_flag("rotated", rotated),
     )
     check_choice("score", score, SCORES)
     for footing in footings:
@@ -187,12 +192,13 @@ def _spec(data: Any) -> DataSpec:
 
 
 def _records(plan: Sequence[Cell], outcomes: Sequence[list[Outcome]]) -> Iterator[Record]:
-    """All three arms of every setting and repeat; arms that do not depend on ``lam`` are there for each value."""
+    """All arms of every setting and repeat; arms that do not depend on ``lam`` are there for each value."""
     groups: dict[Hashable, list[tuple[Cell, list[Outcome]]]] = {}
     for cell, found in zip(plan, outcomes, strict=True):
         groups.setdefault(setting_key(cell.settings[0]), []).append((cell, found))
     for pairs in groups.values():
-        for setting, (cell, found), arm in itertools.product(pairs[0][0].settings, pairs, ARMS):
+        first = pairs[0][0]
+        for setting, (cell, found), arm in itertools.product(first.settings, pairs, first.arms):
             yield _record(setting, cell.run, arm, found[cell.arm(arm, setting.lam)])
 
 
