@@ -25,7 +25,7 @@ from ._results import (
 )
 from ._showcase import Showcase
 from ._source import DataSpec
-from ._statistics import summarise
+from ._statistics import paired_difference, summarise
 from ._study import DEFAULT_DATA, compare
 
 __all__ = [
@@ -52,5 +52,6 @@ __all__ = [
     "compare",
     "default_cache",
     "drop_mask",
+    "paired_difference",
     "summarise",
 ]

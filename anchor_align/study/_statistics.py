@@ -59,6 +59,7 @@ def paired_difference(aligned: ArrayLike, unaligned: ArrayLike) -> Difference:
 
     Examples
     --------
+    >>> from anchor_align.study import paired_difference
     >>> found = paired_difference([0.80, 0.85, 0.83, 0.90], [0.70, 0.72, 0.75, 0.71])
     >>> print(f"{found.mean:.3f} in [{found.low:.3f}, {found.high:.3f}], p = {found.p}, n = {found.n}: {found.verdict}")
     0.125 in [0.049, 0.201], p = 0.125, n = 4: aligned better
