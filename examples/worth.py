@@ -1,0 +1,170 @@
+"""What alignment is worth: six ways of fusing the same anchor graphs, over all data sets at hand.
+
+    python examples/worth.py [DATA ...] [--draws N] [--jobs N] [--keep FILE.json] [--picture FILE.png]
+
+DATA are files, folders or bundled sets with labels (default: the three bundled sets). Default settings, nothing chosen
+by label, every view draws its own anchors. For every data set and method: the mean of the graphs as they come, aligned
+to view 0, to the reference that all others match best (auto), to none (consensus), rotated, and concat, the graphs side
+by side. All have the same graphs; all but concat have the width of one. Below the table: the mean over data sets, the
+mean rank, and differences with their 95 % intervals, paired by data set.
+
+With --keep, finished draws are kept in a file, and the same command goes on from there. The picture needs the extra
+``report`` (matplotlib).
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+from threadpoolctl import threadpool_limits
+
+from anchor_align import AlignedClusterer, AnchorAlignError, load_views
+from anchor_align.metrics import acc
+from anchor_align.study import DEFAULT_DATA, paired_difference
+
+ADAPTERS = ("lmvsc", "fmvacc")
+WAYS: dict[str, dict[str, Any]] = {
+    "unaligned": {"fusion": "unaligned"},
+    "view 0": {"reference": 0},
+    "auto": {"reference": "auto"},
+    "consensus": {"reference": "consensus"},
+    "rotated": {"fusion": "rotated"},
+    "concat": {"fusion": "concat"},
+}
+COLOURS = {"unaligned": "#c4500a", "consensus": "#0069a8", "rotated": "#6f4aa8", "concat": "#6b737c"}
+MARKS = {"unaligned": "o", "consensus": "o", "rotated": "D", "concat": "|"}
+MINUS = "\N{MINUS SIGN}"
+Task = tuple[str, str, int]
+Scores = dict[tuple[str, str], npt.NDArray[np.float64]]
+
+
+def score_all(task: Task) -> list[float]:
+    """ACC in % of every way of fusing the graphs of one draw."""
+    path, adapter, seed = task
+    data = load_views(path)
+    if data.labels is None:
+        raise SystemExit(f"{path} has no labels, which the accuracy needs.")
+    options: dict[str, Any] = {"n_clusters": data.n_clusters, "random_state": seed}
+    with threadpool_limits(1):
+        graphs = AlignedClusterer(adapter, **options).fit(data.views).anchor_graphs_.graphs
+        fits = (AlignedClusterer("precomputed", **options, **way).fit(graphs) for way in WAYS.values())
+        return [100 * acc(data.labels, fit.labels_) for fit in fits]
+
+
+def run(tasks: list[Task], jobs: int, keep: Path | None) -> Iterator[tuple[Task, list[float]]]:
+    """Scores of all draws; those that are kept are not computed again."""
+    known: dict[str, list[float]] = json.loads(keep.read_text()) if keep and keep.exists() else {}
+    keys = {task: f"{Path(task[0]).stem} {task[1]} {task[2]}" for task in tasks}
+    left = [task for task in tasks if keys[task] not in known]
+    with ProcessPoolExecutor(jobs) as pool:
+        for at, (task, scores) in enumerate(zip(left, pool.map(score_all, left), strict=True), 1):
+            known[keys[task]] = scores
+            print(f"{at} of {len(left)}: {keys[task]}", file=sys.stderr)
+            if keep:
+                keep.write_text(json.dumps(known, indent=0))
+    yield from ((task, known[keys[task]]) for task in tasks)
+
+
+def print_tables(scores: Scores) -> None:
+    """All means in Markdown, then what they come to for each method."""
+    head = "| data | method | " + " | ".join(WAYS) + " |\n|---|---" + "|---:" * len(WAYS) + "|"
+    print(head)
+    for (name, adapter), values in scores.items():
+        means = values.mean(axis=0)
+        cells = (f"{mean:.1f} ± {sd:.1f}" for mean, sd in zip(means, values.std(axis=0, ddof=1), strict=True))
+        print(f"| {name} | {adapter} | " + " | ".join(_bold_highest(list(cells), means)) + " |")
+    for adapter in ADAPTERS:
+        means = _by_data(scores, adapter)
+        ranks = rankdata(-np.round(means, 1), axis=1).mean(axis=0)
+        total = means.mean(axis=0)
+        print(f"| **mean** | {adapter} | " + " | ".join(_bold_highest([f"{x:.1f}" for x in total], total)) + " |")
+        print(f"| mean rank | {adapter} | " + " | ".join(_bold_highest([f"{x:.2f}" for x in ranks], -ranks)) + " |")
+    print("\n| difference in points of ACC, paired by data set | " + " | ".join(ADAPTERS) + " | both |")
+    print("|---|" + "---|" * (len(ADAPTERS) + 1))
+    for better, worse in (("consensus", "unaligned"), ("rotated", "unaligned"), ("consensus", "concat"),
+                          ("rotated", "consensus"), ("rotated", "concat")):  # fmt: skip
+        groups = [_by_data(scores, adapter) for adapter in ADAPTERS]
+        cells = (_difference(means, better, worse) for means in [*groups, np.mean(groups, axis=0)])
+        print(f"| {better} {MINUS} {worse} | " + " | ".join(cells) + " |")
+
+
+def _by_data(scores: Scores, adapter: str) -> npt.NDArray[np.float64]:
+    """Means over the draws, data sets x ways."""
+    return np.array([values.mean(axis=0) for (_, used), values in scores.items() if used == adapter])
+
+
+def _bold_highest(cells: list[str], values: npt.NDArray[np.float64]) -> list[str]:
+    top = np.round(values, 1) == np.round(values.max(), 1)
+    return [f"**{cell}**" if bold else cell for cell, bold in zip(cells, top, strict=True)]
+
+
+def _difference(means: npt.NDArray[np.float64], better: str, worse: str) -> str:
+    at = list(WAYS)
+    found = paired_difference(means[:, at.index(better)], means[:, at.index(worse)])
+    text = f"{found.mean:+.1f}" + ("" if found.low is None else f" ({found.low:+.1f} to {found.high:+.1f})")
+    return text.replace("-", MINUS)
+
+
+def draw_picture(scores: Scores, path: Path) -> None:
+    """A panel for each method, a line for each data set, sorted by what rotation reaches."""
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(name for name, _ in scores))
+    order = sorted(names, key=lambda name: np.mean([scores[name, a].mean(axis=0)[4] for a in ADAPTERS]))
+    figure = Figure(figsize=(8.6, 1.1 + 0.27 * len(names)), layout="constrained")
+    for axes, adapter in zip(figure.subplots(1, len(ADAPTERS), sharex=True, sharey=True), ADAPTERS, strict=True):
+        for line, name in enumerate(order):
+            means = dict(zip(WAYS, scores[name, adapter].mean(axis=0), strict=True))
+            axes.plot([means["unaligned"], means["rotated"]], [line, line], color="#d3d8de", lw=2, zorder=1)
+            for way, colour in COLOURS.items():
+                size = 90 if MARKS[way] == "|" else 30
+                axes.scatter(means[way], line, color=colour, marker=MARKS[way], s=size, zorder=2, label=way)
+        axes.set(yticks=range(len(order)), yticklabels=order, xlabel="ACC, %", ylim=(-0.6, len(order) - 0.4))
+        axes.set_title(adapter, loc="left")
+        axes.grid(axis="x", color="#e6e9ed", lw=0.6)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+    handles, labels = axes.get_legend_handles_labels()
+    texts = {"consensus": "aligned (consensus)", "concat": "concat (as wide as all views together)"}
+    found = {texts.get(str(label), str(label)): handle for label, handle in zip(labels, handles, strict=True)}
+    figure.legend(list(found.values()), list(found), loc="outside upper right", ncols=4, frameon=False)
+    figure.savefig(path, dpi=150, metadata={"Software": None})
+
+
+def main() -> None:
+    """Score all draws, print the tables and, if asked for, draw the picture."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", nargs="*", default=list(DEFAULT_DATA))
+    parser.add_argument("--draws", type=int, default=5, help="draws of anchors, 2 or more [5]")
+    parser.add_argument("--jobs", type=int, default=1, help="processes [1]")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep finished draws in this file")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="write a picture to this file")
+    arguments = parser.parse_args()
+    if arguments.draws < 2 or arguments.jobs < 1:
+        parser.error("--draws must be 2 or more, --jobs 1 or more")
+    tasks = list(itertools.product(arguments.data, ADAPTERS, range(arguments.draws)))
+    found: dict[tuple[str, str], list[list[float]]] = {}
+    try:
+        for (path, adapter, _), values in run(tasks, arguments.jobs, arguments.keep):
+            found.setdefault((Path(path).stem, adapter), []).append(values)
+    except AnchorAlignError as error:
+        parser.error(str(error))
+    scores = {key: np.array(values) for key, values in found.items()}
+    print_tables(scores)
+    if arguments.picture:
+        draw_picture(scores, arguments.picture)
+
+
+if __name__ == "__main__":
+    main()
