@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchor_align.study import ARMS, Record, Setting, compare
+from anchor_align.study import Record, Setting, compare
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPTS = ROOT / "examples" / "paper"
 PAGES = ROOT / "docs" / "gallery"
 DATA = ROOT.parent / "shared" / "data"
+ARMS = ("unaligned", "aligned", "rotated", "concat")
 DASH = "\N{EN DASH}"
 FOOTINGS = ["fixed", "best of 9", "best of 9, each draw"]
 SETS = ("3-Sources", "UCI-Digit", "BDGP", "SUNRGBD", "MNIST", "YTF-10", "YTF-20")
@@ -55,15 +56,19 @@ def run(name: str, *arguments: str) -> Done:
     return Done(code, out.getvalue(), err.getvalue())
 
 
-def tables(text: str) -> dict[str, list[list[str]]]:
-    """Rows of all Markdown tables by caption, without header and rule; what is blank says what is above it."""
-    found: dict[str, list[list[str]]] = {}
+Tables = dict[str, list[dict[str, str]]]
+
+
+def tables(text: str) -> Tables:
+    """Rows of all Markdown tables by caption, cells by header; what is blank says what is above it."""
+    found: Tables = {}
     for caption, body in re.findall(r"^([^|\n][^\n]*)\n\n((?:\|.*\n)+)", text, flags=re.MULTILINE):
-        rows: list[list[str]] = []
-        for line in body.splitlines()[2:]:
-            cells = [cell.strip() for cell in line.strip("|").split("|")]
-            rows.append([cell or rows[-1][at] for at, cell in enumerate(cells)])
-        found[caption] = rows
+        header, _, *lines = ([cell.strip() for cell in line.strip("|").split("|")] for line in body.splitlines())
+        found[caption] = []
+        above: list[str] = []
+        for line in lines:
+            above = [cell or above[at] for at, cell in enumerate(line)]
+            found[caption].append(dict(zip(header, above, strict=True)))
     return found
 
 
@@ -72,9 +77,9 @@ def number(cell: str) -> float:
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]]:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Tables:
     cache = tmp_path_factory.mktemp("cache")
-    words = ["breast-cancer", "--draws", "2", "-j", "1", "--format", "md", "--cache", str(cache)]
+    words = ["breast-cancer", "--draws", "2", "-j", "1", "--rotated", "--format", "md", "--cache", str(cache)]
     done = run("ablation", *words)
     assert done.code == 0, done.err
     assert run("ablation", *words).out == done.out
@@ -82,22 +87,21 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[list[str]]
     return tables(done.out)
 
 
-def test_ablation_has_all_scores_on_all_footings(small: dict[str, list[list[str]]]) -> None:
+def test_ablation_has_all_scores_on_all_footings(small: Tables) -> None:
     """Four tables for alignment, four for orthogonal anchors; nothing published for data that are not the paper's."""
     titles = ["ACC", "NMI", "F-score", "purity"]
     assert [caption for caption in small if caption.startswith("Alignment")] == [f"Alignment: {t} in %" for t in titles]
     assert sum(caption.startswith("Orthogonal anchors") for caption in small) == 4
     for caption, rows in small.items():
-        if caption.startswith("Alignment"):
-            assert [row[:3] for row in rows] == [["breast-cancer", m, f] for m in ("lmvsc", "fmvacc") for f in FOOTINGS]
-        elif caption.startswith("Orthogonal"):
-            assert [row[:2] for row in rows] == [["breast-cancer", f] for f in FOOTINGS]
+        places = [row["footing"] for row in rows if "footing" in row]
+        assert places == {"A": FOOTINGS * 2, "O": FOOTINGS, "S": []}[caption[0]]
+        assert {row["data"] for row in rows} == {"breast-cancer"}
 
 
-def test_ablation_footings_are_in_order(small: dict[str, list[list[str]]]) -> None:
+def test_ablation_footings_are_in_order(small: Tables) -> None:
     """The fixed setting is one of the grid, so choosing by label never lowers ACC; and purity is never below ACC."""
     found, pure = (
-        np.array([[number(cell) for cell in row[3:6]] for row in small[f"Alignment: {title} in %"]])
+        np.array([[number(row[arm]) for arm in ARMS] for row in small[f"Alignment: {title} in %"]])
         for title in ("ACC", "purity")
     )
     for fixed, best, each in (found[:3], found[3:]):
@@ -106,17 +110,18 @@ def test_ablation_footings_are_in_order(small: dict[str, list[list[str]]]) -> No
     assert (found <= pure).all()
 
 
-def test_ablation_is_what_the_study_finds(small: dict[str, list[list[str]]]) -> None:
+def test_ablation_is_what_the_study_finds(small: Tables) -> None:
     """The fixed row of fmvacc is the study's own, with and without orthogonal anchors."""
-    rows = small["Alignment: NMI in %"]
-    shown = [number(cell) for cell in next(row for row in rows if row[1:3] == ["fmvacc", "fixed"])[3:6]]
-    orthogonal = next(rows for caption, rows in small.items() if caption.startswith("Orthogonal anchors: NMI"))
-    result = compare("fmvacc", "breast-cancer", n_anchors=4, params={"orthogonal": [True, False]}, repeats=2)
-    kept, loose = (summary.arms for summary in result.summaries)
-    assert shown == [pytest.approx(100 * arm.mean["nmi"], abs=0.06) for arm in kept.values()]
-    expected = [100 * arms["aligned"].mean["nmi"] for arms in (loose, kept)]
-    assert [number(cell) for cell in orthogonal[0][2:4]] == pytest.approx(expected, abs=0.06)
-    assert number(orthogonal[0][4]) == pytest.approx(expected[1] - expected[0], abs=0.06)
+    params = {"orthogonal": [True, False]}
+    result = compare("fmvacc", "breast-cancer", n_anchors=4, params=params, repeats=2, rotated=True)
+    kept, loose = ({arm: 100 * each.mean["nmi"] for arm, each in row.arms.items()} for row in result.summaries)
+    (row,) = [r for r in small["Alignment: NMI in %"] if (r["method"], r["footing"]) == ("fmvacc", "fixed")]
+    assert {arm: number(row[arm]) for arm in ARMS} == pytest.approx(kept, abs=0.06)
+    row = next(rows for caption, rows in small.items() if caption.startswith("Orthogonal anchors: NMI"))[0]
+    expected = [loose["aligned"], kept["aligned"], kept["aligned"] - loose["aligned"]]
+    assert [number(row[name]) for name in ("not orthogonal", "orthogonal", "difference")] == pytest.approx(
+        expected, abs=0.06
+    )
 
 
 def records(dataset: str, adapter: str, arms: dict[str, float], weight: str, repeats: int = 2) -> list[Record]:
@@ -138,13 +143,13 @@ def test_published_numbers_and_new_arms_have_a_place() -> None:
     runs = [*records("3-Sources", "lmvsc", arms, "alpha"), *records("3-Sources", "fmvacc", arms, "beta")]
     found = data.Found("3-Sources", "x.npz", 169, 6, (3560, 3631, 3068), "3-Sources")
     made = tables("\n\n".join(ablation.alignment_tables(ablation.Ablation([found], runs), "md")) + "\n")
-    rows = {tuple(row[1:3]): row[3:] for row in made["Alignment: ACC in %"]}
+    rows = {(row["method"], row["footing"]): list(row.values())[3:] for row in made["Alignment: ACC in %"]}
     assert rows["fmvacc", "published"] == ["52.81 ± 4.13", "60.37 ± 7.13", DASH, DASH, "+7.6"]
     assert rows["lmvsc", "published"][:3] == ["46.25 ± 1.18", "47.11 ± 0.97", "42.36 ± 0.90"]
     assert rows["fmvacc", "fixed"][:4] == ["41.0 ± 1.4", "51.0 ± 1.4", "46.0 ± 1.4", "61.0 ± 1.4"]
     assert rows["fmvacc", "best of 3"][1] == "56.0 ± 5.7"  # the highest mean: 60 and 52
     assert rows["fmvacc", "best of 3, each draw"][1] == "56.0 ± 5.7"
-    assert "published" not in {row[2] for row in made["Alignment: purity in %"]}
+    assert "published" not in {row["footing"] for row in made["Alignment: purity in %"]}
 
 
 def test_sets_are_recognised_by_their_sizes() -> None:
@@ -188,7 +193,7 @@ def test_folders_hold_data_sets(tmp_path: Path) -> None:
     words = ["--draws", "1", "-j", "1", "--tables", "alignment", "--format", "md"]
     done = run("ablation", str(tmp_path), "--max-samples", "100", *words)
     assert done.code == 0, done.err
-    assert {row[0] for row in tables(done.out)["Alignment: ACC in %"]} == {"good"}
+    assert {row["data"] for row in tables(done.out)["Alignment: ACC in %"]} == {"good"}
     for name in ("bare.npz", "large.npz", "broken.mat"):
         assert f"{name} is left out: " in done.err
     wrong = run("ablation", str(tmp_path / "bare.npz"), *words)
@@ -216,8 +221,8 @@ def test_own_papers_claims_are_run(tmp_path: Path) -> None:
     )
     assert done.code == 0, done.err
     ((_, row),) = [(caption, row) for caption, rows in tables(done.out).items() for row in rows]
-    assert row[:5] == ["MSRC-v1", "sfmc", "aligned", "m = 105", "80.9"]
-    assert number(row[5]) < 40
+    assert list(row.values())[:5] == ["MSRC-v1", "sfmc", "aligned", "m = 105", "80.9"]
+    assert number(row["ours"]) < 40
 
 
 def test_running_time_table() -> None:
@@ -225,14 +230,14 @@ def test_running_time_table() -> None:
     done = run("running_time", "simulated", "--seeds", "1", "--format", "md")
     assert done.code == 0, done.err
     ours, published = tables(done.out).values()
-    assert [row[1] for row in ours] == ["lmvsc", "fmvacc", "sfmc", "sfmc, flexible"]
-    assert all(number(row[3]) > 0 for row in ours)
-    assert [row[5] == DASH for row in ours] == [False, False, True, False]
-    assert all(0 < number(row[5]) < 100 for row in ours if row[5] != DASH)
-    lmvsc, fmvacc = (number(row[3]) for row in ours[:2])
-    assert number(ours[1][4]) == pytest.approx(fmvacc / lmvsc, abs=0.02)
-    assert [row[0] for row in published] == list(SETS)
-    assert published[4] == ["MNIST", "0.41", "0.39", DASH, "0.94", DASH]
+    assert [row["method"] for row in ours] == ["lmvsc", "fmvacc", "sfmc", "sfmc, flexible"]
+    assert all(number(row["over KMeans"]) > 0 for row in ours)
+    assert [row["alignment"] == DASH for row in ours] == [False, False, True, False]
+    assert all(0 < number(row["alignment"]) < 100 for row in ours if row["alignment"] != DASH)
+    lmvsc, fmvacc = (number(row["over KMeans"]) for row in ours[:2])
+    assert number(ours[1]["over lmvsc"]) == pytest.approx(fmvacc / lmvsc, abs=0.02)
+    assert [row["data"] for row in published] == list(SETS)
+    assert list(published[4].values()) == ["MNIST", "0.41", "0.39", DASH, "0.94", DASH]
     assert run("running_time", "simulated", "--seeds", "0").code == 2
 
 
@@ -249,16 +254,17 @@ def test_page_shows_what_is_published_and_what_is_run() -> None:
     """Published cells of the page are the paper's; a row of ours is found again on the data themselves."""
     shown = tables((PAGES / "ablation.md").read_text(encoding="utf-8"))
     numbers = module("paper_numbers")
-    arms = ("unaligned", "aligned", "concat")
     for score, caption in {"acc": "ACC", "nmi": "NMI", "fscore": "F-score"}.items():
-        rows = [row for row in shown[f"Alignment: {caption} in %"] if row[2] == "published"]
+        rows = [row for row in shown[f"Alignment: {caption} in %"] if row["footing"] == "published"]
         assert len(rows) == 6
-        for name, method, _, *cells in rows:
-            assert cells[:3] == [numbers.published(name, score, method, arm) or DASH for arm in arms]
+        for row in rows:
+            for arm in ARMS:
+                assert row[arm] == (numbers.published(row["data"], score, row["method"], arm) or DASH)
     if not (DATA / "3-Sources.npz").exists():
         pytest.skip("3-Sources is not at hand")
-    row = next(r for r in shown["Alignment: ACC in %"] if r[:3] == ["3-Sources", "lmvsc", "fixed"])
+    where = {"data": "3-Sources", "method": "lmvsc", "footing": "fixed"}
+    (row,) = [r for r in shown["Alignment: ACC in %"] if where.items() <= r.items()]
     result = compare("lmvsc", {"3-Sources": DATA / "3-Sources.npz"}, n_anchors=12, repeats=10)
-    for cell, arm in zip(row[3:6], arms, strict=True):
+    for arm, found in result.summaries[0].arms.items():
         # Other processors and versions round otherwise.
-        assert number(cell) == pytest.approx(100 * result.summaries[0].arms[arm].mean["acc"], abs=3)
+        assert number(row[arm]) == pytest.approx(100 * found.mean["acc"], abs=3)

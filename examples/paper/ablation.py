@@ -35,7 +35,7 @@ DATA = ("digits", "breast-cancer")
 TABLES = ("alignment", "orthogonal", "own")
 FOOTING_TEXT = (
     "fixed: m = 2k, alpha = 1, beta = 1. best of 9: the setting with the highest mean ACC by label, among m in k, 2k, "
-    "5k and alpha or beta in 0.01, 1, 100; each draw: the highest ACC in every draw on its own, as papers report it."
+    "5k and alpha or beta in 0.01, 1, 100; each draw: the highest ACC in every draw on its own, as papers report it. "
 )
 
 
@@ -143,7 +143,8 @@ def _chosen(footings: Sequence[Footing], arms: Sequence[str]) -> list[str]:
 
 def _grid_text(claim: Claim) -> str:
     grid: dict[str, Sequence[object]] = {"m": claim.n_anchors, **claim.params}
-    return "; ".join(f"{n} in {', '.join(map(str, v))}" if len(v) > 1 else f"{n} = {v[0]}" for n, v in grid.items())
+    texts = {name: [f"{v:g}" if isinstance(v, float) else str(v) for v in values] for name, values in grid.items()}
+    return "; ".join(f"{name} {'in' if len(v) > 1 else '='} {', '.join(v)}" for name, v in texts.items())
 
 
 def _failures(records: Sequence[Record]) -> list[str]:
@@ -168,6 +169,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--draws", type=int, default=2, help="draws of anchors [2]")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES, help="which tables [all]")
+    parser.add_argument("--rotated", action="store_true", help="one more arm: aligned graphs that are rotated too")
     parser.add_argument("--max-samples", type=int, default=5000, help="larger sets in a folder are left out [5000]")
     parser.add_argument("-j", "--jobs", type=int, default=min(4, os.cpu_count() or 1), help="processes [up to 4]")
     parser.add_argument("--cache", type=Path, help="folder in which finished runs are kept")
@@ -194,7 +196,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             params: dict[str, Any] = {"alpha": WEIGHTS} if "alignment" in tables else {}
             params |= {"beta": WEIGHTS, "orthogonal": [True, False] if "orthogonal" in tables else True}
             sources = {each.name: each.source for each in data}
-            records = run(adapters, sources, n_anchors=ANCHORS, params=params).records
+            records = run(adapters, sources, n_anchors=ANCHORS, params=params, rotated=given.rotated).records
         ablation = Ablation(data, records)
         texts += alignment_tables(ablation, format) if "alignment" in tables else []
         texts += orthogonal_tables(ablation, format) if "orthogonal" in tables else []
@@ -202,7 +204,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     except AnchorAlignError as error:
         parser.error(str(error))
     sets = "; ".join(f"{d.name}: n = {d.n_samples}, k = {d.n_clusters}, {len(d.widths)} views" for d in data)
-    print(paragraph(f"{sets}. {FOOTING_TEXT} Mean ± sd over {given.draws} draws of anchors.", format))
+    draws = "One draw" if given.draws == 1 else f"Mean ± sd over {given.draws} draws"
+    print(paragraph(f"{sets}. {FOOTING_TEXT * bool(records)}{draws} of anchors.", format))
     for text in texts:
         print(f"\n{text}")
     for at, note in enumerate([*_failures(records), *caveats(each.known_as for each in data)]):
