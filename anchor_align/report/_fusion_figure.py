@@ -1,7 +1,7 @@
 """Fusion step by step: the graphs of all views as they come, their mean without and with alignment, the permutations.
 
 The paper's figure on simulated data, for any methods and data. Anchors keep their order, unlike in
-:func:`~anchor_align.report.plot_graphs`: that columns of different views do not correspond is what there is to see.
+:func:`anchor_align.report.plot_graphs`: that columns of different views do not correspond is what there is to see.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def plot_fusion(
     Returns
     -------
     matplotlib.figure.Figure
-        The first four views at most. Dots of permutations are as in :func:`plot_permutations`.
+        The first four views at most. Dots of permutations are as in :func:`anchor_align.report.plot_permutations`.
 
     Examples
     --------
