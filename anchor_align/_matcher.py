@@ -12,7 +12,8 @@ from scipy.sparse.csgraph import connected_components
 
 from ._certificate import Certificate, certify
 from ._matching import RELATIVE_TOLERANCE, Match, PairProblem
-from ._scale import PairTerms, ScaledGrams
+from ._padding import fill_columns
+from ._scale import SAME, PairTerms, ScaledGrams, without_rounding
 from ._solvers import MANY_TO_ONE, solve_pair
 from ._types import FloatArray, IndexArray
 from .errors import InputError
@@ -79,6 +80,8 @@ class Matcher:
         scores = np.zeros(self.scaled.n_views)
         for pair, match in matches.items():
             scores[list(pair[:1] if self._one_way else pair)] += match.value
+        if self.scaled.n_views > 2:  # of two views, whichever is the reference, the match is the same
+            candidates.sort(key=self.scaled.rank.__getitem__)
         if reference == "consensus":
             return self._consensus(matches, candidates, scores)
         return self._star(_first_largest(scores, candidates), matches)
@@ -136,7 +139,10 @@ class Matcher:
 
     def _oriented(self, u: int, v: int) -> tuple[int, int]:
         """Put the view with the more even structure first: one way round for a pair, whatever the order of views."""
-        return (u, v) if self.scaled.evenness(u, v) >= self.scaled.evenness(v, u) else (v, u)
+        first, second = self.scaled.evenness(u, v), self.scaled.evenness(v, u)
+        if abs(first - second) <= SAME * max(first, second):
+            return (u, v) if self.scaled.rank[u] < self.scaled.rank[v] else (v, u)
+        return (u, v) if first > second else (v, u)
 
     def _solve_pair(self, problem: PairProblem, known: IndexArray) -> Match:
         return solve_pair(problem, self.method, known, n_restarts=self.n_restarts, seed=self.seed)
@@ -147,7 +153,7 @@ class Matcher:
         while len(by_view) < self.scaled.n_views:
             found = {}
             for view in set(range(self.scaled.n_views)) - set(by_view):
-                near = [u for u in sorted(by_view) if self.scaled.shares(u, view)]
+                near = [u for u in sorted(by_view, key=self.scaled.rank.__getitem__) if self.scaled.shares(u, view)]
                 if reference in near:
                     found[view] = self._toward(reference, view, matches)
                 elif near:
@@ -155,8 +161,17 @@ class Matcher:
                     best = int(np.argmax([step.value for step in steps]))
                     found[view] = self._through(by_view[near[best]], steps[best], self._known(reference, view))
             by_view.update(found)
-        in_order = [by_view[view] for view in range(self.scaled.n_views)]
+        in_order = [self._filled(reference, view, by_view[view]) for view in range(self.scaled.n_views)]
         return Solution([match.permutation for match in in_order], reference, in_order)
+
+    def _filled(self, reference: int, view: int, match: Match) -> Match:
+        """The same match, without anchors of the reference that have no partner while the view has anchors left."""
+        if len(set(self.sizes)) == 1 or self._one_way or not self.scaled.shares(reference, view):
+            return match
+        sizes = self.sizes[reference], self.sizes[view]
+        return dataclasses.replace(
+            match, permutation=fill_columns(self.problem(reference, view), match.permutation, *sizes)
+        )
 
     def _through(self, first: Match, second: Match, known: IndexArray) -> Match:
         """Match by way of another view; what is known is put right."""
@@ -187,10 +202,11 @@ class Matcher:
         allowed = all(len(set(row[row >= 0].tolist())) == 1 for row in self.seeds)
         if allowed and self.scaled.total(as_they_come) > totals[base]:
             permutations = as_they_come
+        # Two views are matched already; more are taken in an order that does not depend on how they are numbered.
+        order = np.lexsort([self.scaled.rank.astype(np.float64), -without_rounding(scores)]).tolist()
         for sweep in range(1, MAX_SWEEPS + 1):
             changed = False
-            # Two views are matched already; more are taken in an order that does not depend on how they are numbered.
-            for view in np.argsort(-scores, kind="stable").tolist() if self.scaled.n_views > 2 else []:
+            for view in order if self.scaled.n_views > 2 else []:
                 match = self._improve(view, permutations, self.seeds[self.seeds[:, view] >= 0, base])
                 if match is not None:
                     permutations[view] = permutations[view][match.permutation]

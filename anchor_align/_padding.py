@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ._columns import Order, order_matrix
 from ._grams import GramMatrices
-from ._matching import PairProblem
+from ._matching import RELATIVE_TOLERANCE, PairProblem
 from ._observed import PairSums
 from ._types import FloatArray, IndexArray
 
@@ -115,18 +115,42 @@ def drop_padding(
     return Placed(matched, list(matched), places)
 
 
+def fill_columns(problem: PairProblem, permutation: IndexArray, n_reference: int, n_anchors: int) -> IndexArray:
+    """Give anchors of the reference that stand beside no anchor one that is left over, if there are any.
+
+    Where nothing speaks for a partner, to have none is as good, and solvers stop there. The same permutation comes back
+    if a partner would lower the objective, which it cannot where graphs are >= 0.
+    """
+    columns, there = np.arange(len(permutation)), permutation < n_anchors
+    bare = np.flatnonzero(~there & (columns < n_reference))
+    loose = np.flatnonzero(there & (columns >= n_reference))
+    if not len(bare) or not len(loose):
+        return permutation
+    rows, chosen = linear_sum_assignment(
+        _gradient(problem, permutation)[np.ix_(bare, permutation[loose])], maximize=True
+    )
+    filled = permutation.copy()
+    filled[bare[rows]], filled[loose[chosen]] = permutation[loose[chosen]], permutation[bare[rows]]
+    lost = problem.value(permutation) - problem.value(filled)
+    return permutation if lost > RELATIVE_TOLERANCE * problem.scale else filled
+
+
 def _share_columns(problem: PairProblem, permutation: IndexArray, matched: IndexArray, n_anchors: int) -> FloatArray:
     """Matrix that also gives anchors without a partner a column of the reference: those with the largest benefit.
 
-    The benefit is the gradient of the objective, K' + 2 lam S_2 P S_1, at the match. No column gets more anchors than
-    it must if all get as many: the number of the view's anchors over that of the reference's, rounded up.
+    No column gets more anchors than it must if all get as many: the number of the view's anchors over that of the
+    reference's, rounded up.
     """
     width = len(matched)
     capacity = -(-n_anchors // width)
     P = order_matrix(matched, n_anchors)
     left = np.setdiff1d(np.arange(n_anchors), matched)
     slots = np.repeat(np.arange(width), capacity - (matched >= 0))
-    gradient = problem.K + 2.0 * problem.A @ problem.B[permutation]
-    rows, chosen = linear_sum_assignment(gradient[np.ix_(slots, left)].T, maximize=True)
+    rows, chosen = linear_sum_assignment(_gradient(problem, permutation)[np.ix_(slots, left)].T, maximize=True)
     P[left[rows], slots[chosen]] = 1.0
     return P
+
+
+def _gradient(problem: PairProblem, permutation: IndexArray) -> FloatArray:
+    """What every pair of anchors would add to the objective, K' + 2 lam S_2 P S_1; rows are the reference's."""
+    return np.asarray(problem.K + 2.0 * problem.A @ problem.B[permutation])

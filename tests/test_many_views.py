@@ -56,6 +56,20 @@ def test_order_of_twelve_views_does_not_matter(seed: int) -> None:
         np.testing.assert_array_equal(pairwise(Q, i, j), pairwise(P, order[i], order[j]))
 
 
+@pytest.mark.parametrize("reference", ["auto", "consensus"])
+@pytest.mark.parametrize("n_views", [3, 12])
+def test_order_of_the_views_does_not_decide_ties(n_views: int, reference: str) -> None:
+    """Partitions of a few samples: many matches are equally good, and the same one is taken in any order of views."""
+    for seed in range(15):
+        rng = np.random.default_rng(seed)
+        graphs = [np.eye(7)[rng.integers(7, size=20)] for _ in range(n_views)]
+        order = rng.permutation(n_views)
+        P = align(graphs, 0.0, reference=reference)
+        Q = align([graphs[v] for v in order], 0.0, reference=reference)
+        for i, j in itertools.combinations(range(n_views), 2):
+            np.testing.assert_array_equal(pairwise(Q, i, j), pairwise(P, order[i], order[j]))
+
+
 @pytest.mark.parametrize("missing", [0.0, 0.3])
 def test_fifty_views_take_seconds(missing: float) -> None:
     """With all samples or without a third of them: planted correspondences, no star is better, weights near equal."""

@@ -164,6 +164,29 @@ def test_a_smaller_reference_leaves_anchors_without_a_partner() -> None:
     np.testing.assert_allclose(aligned[1].toarray(), graphs[1] @ aligner.matrices_[1])
 
 
+@given(seeds, sizes_of_views, st.sampled_from([0.0, 0.1, np.inf]), st.sampled_from(["ascent", "pfp", "exact"]))
+@settings(max_examples=30)
+def test_no_anchor_is_left_where_the_reference_has_room(seed: int, sizes: list[int], lam: float, method: str) -> None:
+    """Partitions, in which most pairs of clusters share no sample: nothing speaks for a partner, nor against it."""
+    rng = np.random.default_rng(seed)
+    sizes = [3, 5, *sizes, 9]
+    graphs = [np.eye(m)[rng.integers(m, size=8)] for m in sizes]
+    for reference, width in enumerate(sizes):
+        aligner = AnchorAligner(lam, reference=reference, method=method).fit(graphs)
+        for p, m in zip(aligner.permutations_, sizes, strict=True):
+            assert np.count_nonzero(p[:width] >= 0) == min(m, width)
+        assert_partial(aligner.matrices_, sizes)
+        assert (aligner.upper_bound_ >= aligner.objective_).all()
+
+
+def test_partners_that_lower_the_objective_are_not_forced() -> None:
+    """Of graphs with negative entries: there the reference's anchor rather has none."""
+    reference, view = np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([[1.0, 0.0, 0.0], [0.0, -1.0, -2.0]])
+    wide = np.ones((2, 4))
+    found = AnchorAligner(0.0, reference=0).fit([reference, view, wide])
+    assert found.permutations_[1].tolist()[:2] == [0, -1]
+
+
 @given(seeds, st.integers(1, 4), st.lists(st.integers(1, 9), min_size=1, max_size=3), lams)
 @settings(max_examples=40)
 def test_many_to_one_is_balanced(seed: int, few: int, others: list[int], lam: float) -> None:
