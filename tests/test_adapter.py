@@ -52,14 +52,18 @@ def test_two_functions_make_an_adapter() -> None:
 
 def test_functions_for_new_samples() -> None:
     """Prediction needs a third function, and says so."""
-    adapter = FunctionAdapter("mine", lambda views, **_: AnchorGraphs([abs(X) for X in views], state=3))
+
+    def shares(views: Any) -> list[Any]:
+        return [abs(X) / abs(X).sum(axis=1, keepdims=True) for X in views]
+
+    adapter = FunctionAdapter("mine", lambda views, **_: AnchorGraphs(shares(views), state=3))
     with pytest.raises(InputError, match="Adapter 'mine' cannot make graphs of new samples"):
         fit(adapter, 2).predict(VIEWS)
     seen = []
 
     def new_graphs(views: Any, learned: AnchorGraphs) -> Any:
         seen.append(learned.state)
-        return [abs(X) for X in views]
+        return shares(views)
 
     fitted = fit(adapter.set_params(new_graphs_function=new_graphs), 2)
     assert np.array_equal(fitted.predict(VIEWS), fitted.labels_)
@@ -121,7 +125,7 @@ BAD_GRAPHS = {
     "flag": (lambda Z: AnchorGraphs(Z, aligned="no"), "aligned must be True or False, got 'no'"),  # type: ignore[arg-type]
     "generator of anchors": (lambda Z: AnchorGraphs(Z, anchors=(A for A in Z)), "anchors must be a list"),  # type: ignore[arg-type]
     "none": (None, "returned graphs that cannot be used: Expected a list"),
-    "other anchors": (lambda Z: [each[:, :3] for each in Z], "returned graphs on 3 anchors; expected 4"),
+    "other anchors": (lambda Z: [each @ np.eye(4, 6) for each in Z], "returned graphs on 6 anchors; expected 4"),
     "one graph": (lambda Z: Z[:1], "returned 1 graphs for 2 views"),
     "too few rows": (lambda Z: [each[:50] for each in Z], "returned graphs of 50 samples; expected 200"),
     "nan": (lambda Z: [Z[0], Z[1] * np.nan], "View 1 has NaN or infinity in 200 of 200 rows"),
@@ -214,9 +218,10 @@ def test_adapters_cannot_take_samples_away() -> None:
 
 
 def test_graphs_without_entries_are_clustered() -> None:
-    """All-zero graphs say nothing: one cluster, and a warning."""
+    """All-zero graphs say nothing: one cluster, and warnings."""
     zeros = [np.zeros((20, 3))] * 2
-    with pytest.warns(UserWarning, match="Found 1 clusters instead of 2"):
+    found, shares = "Found 1 clusters instead of 2", "rows that do not sum to one in view 0, view 1"
+    with pytest.warns(UserWarning, match=found), pytest.warns(UserWarning, match=shares):
         labels = AlignedClusterer("precomputed", n_clusters=2).fit_predict(zeros)
     assert set(labels) == {0}
 

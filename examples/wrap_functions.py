@@ -1,0 +1,46 @@
+"""Wrapping a third-party clusterer, 2 of 3: two functions, graphs from views and labels from the fused graph.
+
+    python examples/wrap_functions.py
+    anchor-align compare fuzzy-ward --plugin examples/wrap_functions.py
+
+Centres from scikit-learn's ``k_means``, memberships as fuzzy c-means has them, and a tree of SciPy's that is cut into
+clusters. Nothing is subclassed: the functions may come from anywhere, and lambdas around them will do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.spatial.distance import cdist
+from sklearn.cluster import k_means
+
+from anchor_align import FunctionAdapter, hookimpl, view_seeds
+from anchor_align.report import render
+from anchor_align.study import compare
+
+
+def memberships(views: Any, *, n_clusters: int, n_anchors: int, random_state: int) -> list[np.ndarray]:
+    """Graphs: share of every centre in every sample, inverse to the squared distance."""
+    graphs = []
+    for X, seed in zip(views, view_seeds(random_state, len(views)), strict=True):
+        centres, _, _ = k_means(X, n_anchors, n_init=1, random_state=seed)
+        closeness = 1 / np.maximum(cdist(X, centres, "sqeuclidean"), 1e-12)
+        graphs.append(closeness / closeness.sum(axis=1, keepdims=True))
+    return graphs
+
+
+def ward(graph: Any, *, n_clusters: int, random_state: int) -> np.ndarray:
+    """Labels: Ward's tree of the rows of the fused graph, cut."""
+    return fcluster(linkage(graph, "ward"), n_clusters, "maxclust")
+
+
+@hookimpl
+def anchor_align_adapters() -> list[FunctionAdapter]:
+    """What this plug-in offers."""
+    return [FunctionAdapter("fuzzy-ward", memberships, ward)]
+
+
+if __name__ == "__main__":
+    print(render(compare("fuzzy-ward", "digits", plugins=[__file__], repeats=5), "table"))
