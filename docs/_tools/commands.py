@@ -17,8 +17,7 @@ BEGINNING = """# Commands
 
 The result goes to stdout; progress, notes and warnings go to stderr. Exit codes: 0 done, 1 a run failed or a result
 could not be written, 2 wrong use, 130 interrupted (finished runs are kept, and the same command goes on). Defaults are
-in brackets. `-h` and `-v` can stand after a command, too.
-"""
+in brackets. `-h` and `-v` can stand after a command, too."""
 
 
 def main() -> None:
@@ -31,36 +30,26 @@ def reference() -> str:
     parser = build_parser()
     (commands,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     summaries = {action.dest: action.help for action in commands._choices_actions}
-    overview = _table("command", ((f"[`{name}`](#{name})", summaries[name]) for name in commands.choices))
-    sections = [_section(name, command) for name, command in commands.choices.items()]
-    everywhere = _options(parser._actions, but=())
-    return "\n".join([BEGINNING, overview, *sections, "## Before a command", "", everywhere])
+    parts = [BEGINNING, _table("command", ((f"[`{name}`](#{name})", summaries[name]) for name in commands.choices))]
+    for name, command in commands.choices.items():
+        parts += _section(name, command)
+    parts += ["## Before a command", _options(parser._actions, but=())]
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _section(name: str, parser: argparse.ArgumentParser) -> str:
+def _section(name: str, parser: argparse.ArgumentParser) -> list[str]:
     """One command: what it does, its arguments, and its options in their groups."""
-    positional, options, *groups = parser._action_groups
-    words = ["anchor-align", name, *map(_value, positional._group_actions), "[options]"]
-    lines = [
-        f"## {name}",
-        "",
-        textwrap.fill(parser.description or "", WIDTH),
-        "",
-        "```text",
-        " ".join(words),
-        "```",
-        "",
-    ]
+    positional, others, *groups = parser._action_groups
+    usage = " ".join(["anchor-align", name, *map(_value, positional._group_actions), "[options]"])
+    parts = [f"## {name}", textwrap.fill(parser.description or "", WIDTH), f"```text\n{usage}\n```"]
     if parser.epilog:
-        lines += ["For example:", "", "```console", f"$ {parser.epilog.removeprefix('example: ')}", "```", ""]
-    if positional._group_actions:
-        lines += [_table("argument", ((f"`{_value(action)}`", _help(action)) for action in positional._group_actions))]
+        parts += ["For example:", f"```console\n$ {parser.epilog.removeprefix('example: ')}\n```"]
+    parts += [_table("argument", ((f"`{_value(action)}`", _help(action)) for action in positional._group_actions))]
+    parts += [_options(others._group_actions)]
     for group in groups:
         title = group.title or ""
-        lines += [f"{title[:1].upper()}{title[1:]}:", "", _options(group._group_actions)]
-    if not groups:
-        lines += [_options(options._group_actions)]
-    return "\n".join(lines)
+        parts += [f"{title[:1].upper()}{title[1:]}:", _options(group._group_actions)]
+    return parts
 
 
 def _options(actions: Iterable[argparse.Action], but: tuple[str, ...] = ("help", "verbosity")) -> str:
@@ -91,7 +80,7 @@ def _help(action: argparse.Action) -> str:
 
 def _table(what: str, rows: Iterable[tuple[str, str | None]]) -> str:
     lines = [f"| {left} | {(text or '').replace('|', chr(92) + '|')} |" for left, text in rows]
-    return "\n".join([f"| {what} | |", "|---|---|", *lines, ""])
+    return "\n".join([f"| {what} | |", "|---|---|", *lines]) if lines else ""
 
 
 if __name__ == "__main__":
