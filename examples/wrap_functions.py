@@ -22,7 +22,7 @@ from anchor_align.study import compare
 
 
 def memberships(views: Any, *, n_clusters: int, n_anchors: int, random_state: int) -> list[np.ndarray]:
-    """Graphs: share of every centre in every sample, inverse to the squared distance."""
+    """Graphs: what share each centre has in a sample, inverse to the squared distance."""
     graphs = []
     for X, seed in zip(views, view_seeds(random_state, len(views)), strict=True):
         centres, _, _ = k_means(X, n_anchors, n_init=1, random_state=seed)
@@ -32,7 +32,7 @@ def memberships(views: Any, *, n_clusters: int, n_anchors: int, random_state: in
 
 
 def ward(graph: Any, *, n_clusters: int, random_state: int) -> np.ndarray:
-    """Labels: Ward's tree of the rows of the fused graph, cut."""
+    """Labels: Ward's tree of the fused graph's rows, cut."""
     return fcluster(linkage(graph, "ward"), n_clusters, "maxclust")
 
 
