@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,16 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     result = json.loads(capsys.readouterr().out)
     assert {record["arm"] for record in result["records"]} == set(ALL_ARMS)
     assert "--rotated" in result["study"]["command"]
+
+
+def test_graphs_made_elsewhere(tmp_path: Path) -> None:
+    """The command writes the same matrix that fuse gives; permutations are there as ever."""
+    graphs = related_graphs(np.random.default_rng(7), 60, 5, 3)
+    np.savez(tmp_path / "graphs.npz", *graphs)
+    words = ["align", str(tmp_path / "graphs.npz"), "-o", str(tmp_path / "out.npz"), "--fusion", "rotated"]
+    assert main(words) == 0
+    with np.load(tmp_path / "out.npz") as out:
+        np.testing.assert_allclose(out["fused"], fuse(graphs, list(out["permutations"]), how="rotated"))
 
 
 def test_real_data_gain() -> None:

@@ -67,6 +67,13 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     add_view_options(parser, "the fused graph")
     parser.add_argument(
+        "--fusion",
+        choices=["mean", "rotated"],
+        default="mean",
+        help="rotated: the aligned graphs are rotated towards each other before the mean, which mostly gives better "
+        "clusters, but may have negative entries: take its leading left singular vectors [mean]",
+    )
+    parser.add_argument(
         "--matrices",
         action="store_true",
         help="write the permutation matrices too; done in any case where anchors share columns",
@@ -168,7 +175,14 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
     result = Alignment(
         files.names,
         aligner.permutations_,
-        fuse(files.graphs, aligner.matrices_, weights=weights, mask=mask, missing=arguments.missing),
+        fuse(
+            files.graphs,
+            aligner.matrices_,
+            weights=weights,
+            how=arguments.fusion,
+            mask=mask,
+            missing=arguments.missing,
+        ),
         aligner.feature_,
         aligner.structure_,
         aligner.objective_,

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 DOCS = ROOT / "docs"
 CONTENTS = {
     "Start": ("quickstart", "gallery", "cannot-help"),
-    "Guides": ("maths", "adapters", "wrapping", "missing", "dask", "limits"),
+    "Guides": ("studies", "graphs", "adapters", "wrapping", "missing", "large", "dask"),
+    "Background": ("maths", "speed", "limits"),
     "Reference": ("commands", "api"),
 }
 
