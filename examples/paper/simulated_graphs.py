@@ -5,7 +5,7 @@
 Without FILE, every repeat is a new draw of simulated data (four clusters, two views) and of anchors; with FILE, for
 example the paper's own data, every repeat is a draw of anchors. There are as many anchors as clusters. Printed are, for
 every repeat, the accuracies of the mean of the graphs as they come and of the aligned mean, and whether the permutation
-found is the right one: the one that puts together anchors of the same true cluster. Drawn is the repeat in which
+found is the one that the labels give, which puts together anchors of the same true cluster. Drawn is the repeat in which
 the unaligned means of lmvsc and fmvacc are worst, so the picture shows what can happen, not what mostly does. It
 needs the extra ``report``.
 """
@@ -95,7 +95,7 @@ def main() -> None:
     if arguments.repeats < 1:
         parser.error("--repeats must be 1 or more.")
     try:
-        print("ACC in %, unaligned -> aligned; *: the permutation is not the right one")
+        print("ACC in %, unaligned -> aligned; *: the labels would pair the anchors otherwise")
         print("repeat" + "".join(f"{method:>18}" for method in METHODS))
         found = []
         for seed, data in enumerate(draws(arguments.data, arguments.repeats)):
@@ -110,7 +110,7 @@ def main() -> None:
             worst = max(range(len(found)), key=lambda at: found[at].badness)
             shown = found[worst]
             figure = plot_fusion(shown.clusterers, shown.data.labels, scores=shown.scores)
-            arguments.picture.write_bytes(figure_bytes(figure, dpi=150))
+            arguments.picture.write_bytes(figure_bytes(figure, dpi=120))
             print(f"{arguments.picture} shows repeat {worst}")
     except (AnchorAlignError, OSError) as error:
         parser.error(str(error))
