@@ -5,8 +5,8 @@
 Without FILE, every repeat is a new draw of simulated data (four clusters, two views) and of anchors; with FILE, for
 example the paper's own data, every repeat is a draw of anchors. There are as many anchors as clusters. Printed are, for
 every repeat, the accuracies of the mean of the graphs as they come and of the aligned mean, and whether the permutation
-found is the one that the labels give, which puts together anchors of the same true cluster. Drawn is the repeat in which
-the unaligned means of lmvsc and fmvacc are worst, so the picture shows what can happen, not what mostly does. It
+found is the one that the labels give, which puts together anchors of the same true cluster. Drawn is the repeat in
+which the unaligned means of lmvsc and fmvacc are worst, so the picture shows what can happen, not what mostly does. It
 needs the extra ``report``.
 """
 
