@@ -157,7 +157,7 @@ def main() -> None:
     found: dict[tuple[str, str], list[list[float]]] = {}
     try:
         for (path, adapter, _), values in run(tasks, arguments.jobs, arguments.keep):
-            found.setdefault((Path(path).stem, adapter), []).append(values)
+            found.setdefault((Path(path).stem.replace("_", " "), adapter), []).append(values)
     except AnchorAlignError as error:
         parser.error(str(error))
     scores = {key: np.array(values) for key, values in found.items()}
