@@ -56,7 +56,7 @@ def check_made(
         )
     odd = odd_rows(graphs, [f"view {view}" for view in range(n_views)]) if warn else ""
     if odd:
-        warnings.warn(f"Adapter {name!r} returned graphs with {odd}; {ALIKE}.", stacklevel=5)
+        warnings.warn(f"Adapter {name!r} returned graphs with {odd}; {ALIKE}.", stacklevel=4)
     return [read_only(Z) for Z in graphs]
 
 

@@ -40,7 +40,7 @@ def round_trip(folder: str, n_clusters: int, seed: int) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Graphs and clusters from Octave, alignment from here.")
     parser.add_argument("--data", default="digits", choices=["simulated", "digits", "breast-cancer"])
-    parser.add_argument("--draws", type=int, default=5, choices=range(1, 11), metavar="N", help="draws of anchors [5]")
+    parser.add_argument("--draws", type=int, default=5, choices=range(2, 11), metavar="N", help="draws of anchors [5]")
     arguments = parser.parse_args()
     if shutil.which(OCTAVE[0]) is None:
         parser.error("octave-cli was not found; on Debian and Ubuntu it is in the package octave")
@@ -51,5 +51,5 @@ if __name__ == "__main__":
             round_trip(folder, data.n_clusters or 1, draw)
             found = loadmat(f"{folder}/labels.mat", squeeze_me=True)
             rows.append([100 * acc(data.labels, found[arm].astype(int)) for arm in ("unaligned", "aligned")])
-    means, sds = np.mean(rows, axis=0), np.std(rows, axis=0)
-    print(f"ACC in %: unaligned {means[0]:.1f} ± {sds[0]:.1f}, aligned {means[1]:.1f} ± {sds[1]:.1f}")
+    mean, sd = np.mean(rows, axis=0), np.std(rows, axis=0, ddof=1)
+    print(f"ACC in %, {len(rows)} draws: unaligned {mean[0]:.1f} ± {sd[0]:.1f}, aligned {mean[1]:.1f} ± {sd[1]:.1f}")
