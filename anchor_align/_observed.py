@@ -214,8 +214,10 @@ def check_mask(mask: object, n_views: int, n_samples: int) -> BoolArray:
     """A mask that fits the graphs; all samples in all views if there is none."""
     if mask is None:
         return np.ones((n_views, n_samples), dtype=np.bool_)
+    if np.ma.is_masked(mask):
+        raise InputError("mask is a masked array with masked entries: fill it first, with True or False.")
     try:
-        values = np.asarray(mask)
+        values = np.array(mask)  # results refer to it
     except ValueError as error:
         raise InputError(f"mask must have one row per view ({n_views}) and one column per sample: {error}.") from error
     if values.dtype.kind != "b":

@@ -104,6 +104,7 @@ def test_values_of_samples_that_a_view_lacks_do_not_matter(kind: str) -> None:
     """NaN, infinity or anything: the same fit, to the last bit; NaN alone may take the place of the mask."""
     expected = clusterer(kind).fit(VIEWS, mask=MASK)
     np.testing.assert_array_equal(expected.mask_, MASK)
+    assert not np.shares_memory(expected.mask_, MASK)
     for value in (np.nan, np.inf, 1e300, -7.0):
         assert_same_fit(clusterer(kind).fit(spoiled(VIEWS, value=value), mask=MASK), expected)
     by_nan = clusterer(kind, missing="nan").fit(spoiled(VIEWS))

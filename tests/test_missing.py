@@ -312,6 +312,7 @@ HALF = np.array([[True, True, False, True], [True, False, False, True]])
         ({"mask": np.ones((2, 4))}, InputTypeError, r"mask must be True where a view has a sample.*got dtype float64"),
         ({"mask": np.ones((4, 2), dtype=bool)}, InputError, r"shape \(2, 4\); got \(4, 2\); transpose it"),
         ({"mask": [[True], [True, False]]}, InputError, r"mask must have one row per view \(2\)"),
+        ({"mask": np.ma.MaskedArray(~HALF, HALF)}, InputError, r"mask is a masked array with masked entries: fill it"),
         ({"mask": HALF}, InputError, r"Sample 2 is in no view: 1 of 4 samples"),
         ({"mask": np.zeros((2, 4), dtype=bool)}, InputError, r"Sample 0 is in no view, nor are 3 others: 4 of 4"),
         ({"missing": "NaN"}, InputError, r"Unknown missing 'NaN'; known: 'error', 'nan'"),
