@@ -5,7 +5,7 @@
 
 Gaussian mixtures of scikit-learn: components are the anchors, their probabilities the graph. ``learn_anchors`` is the
 ``fit`` of the class and ``new_graphs`` its ``transform``: with both, ``predict``, missing samples, numbers of anchors
-by view and data larger than memory work.
+by view and graphs larger than memory work.
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from anchor_align import Adapter, AlignedClusterer, AnchorGraphs, hookimpl, load_views, view_seeds
-from anchor_align.metrics import acc
-from anchor_align.report import render
-from anchor_align.study import compare
+from anchor_align import Adapter, AnchorGraphs, hookimpl, view_seeds
 
 
 class Mixture(Adapter):
@@ -52,6 +49,11 @@ def anchor_align_adapters() -> list[type[Adapter]]:
 
 
 if __name__ == "__main__":
+    from anchor_align import AlignedClusterer, load_views
+    from anchor_align.metrics import acc
+    from anchor_align.report import render
+    from anchor_align.study import compare
+
     print(render(compare("mixture", "digits", plugins=[__file__], repeats=5), "table"))
     data = load_views("digits")
     labels = np.asarray(data.labels)

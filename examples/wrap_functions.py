@@ -17,8 +17,6 @@ from scipy.spatial.distance import cdist
 from sklearn.cluster import k_means
 
 from anchor_align import FunctionAdapter, hookimpl, view_seeds
-from anchor_align.report import render
-from anchor_align.study import compare
 
 
 def memberships(views: Any, *, n_clusters: int, n_anchors: int, random_state: int) -> list[np.ndarray]:
@@ -43,4 +41,7 @@ def anchor_align_adapters() -> list[FunctionAdapter]:
 
 
 if __name__ == "__main__":
+    from anchor_align.report import render
+    from anchor_align.study import compare
+
     print(render(compare("fuzzy-ward", "digits", plugins=[__file__], repeats=5), "table"))
