@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from footings import MINUS, NOTHING, Footing, best_in_each_draw, difference, footings_of, mean_sd, points
+from footings import FOOTINGS, MINUS, NOTHING, Footing, best_in_each_draw, difference, footings_of, mean_sd, points
 from paper_data import HELP, Found, find_data
 from paper_numbers import CLAIMS, NOT_ORTHOGONAL, Claim, caveats, published
 from text_table import FORMATS, paragraph, table_text
@@ -34,8 +34,9 @@ FIXED_ANCHORS, FIXED_WEIGHT = 2, 1.0
 DATA = ("digits", "breast-cancer")
 TABLES = ("alignment", "orthogonal", "own")
 FOOTING_TEXT = (
-    "fixed: m = 2k, alpha = 1, beta = 1. best of 9: the setting with the highest mean ACC by label, among m in k, 2k, "
-    "5k and alpha or beta in 0.01, 1, 100; each draw: the highest ACC in every draw on its own, as papers report it. "
+    "fixed: m = 2k, alpha = 1, beta = 1. best of grid: the setting with the highest mean ACC by label, of nine: m in "
+    "k, 2k, 5k, alpha or beta in 0.01, 1, 100. best, each draw: the highest ACC in every draw on its own, as in the "
+    "paper. "
 )
 
 
@@ -69,23 +70,26 @@ def is_fixed(setting: Setting, data: Found) -> bool:
 
 
 def alignment_tables(ablation: Ablation, format: str) -> list[str]:
-    """One table for each score: all arms of lmvsc and fmvacc; and the settings that were best."""
+    """One table for each score, all arms of lmvsc and fmvacc; what alignment changes; the settings that were best."""
     arms = ablation.arms
-    header = ["data", "method", "footing", *arms, f"aligned {MINUS} unaligned"]
     pairs = [(data, method) for data in ablation.data for method in ("lmvsc", "fmvacc")]
     found = [(data, method, ablation.footings(data, method)) for data, method in pairs]
-    texts = []
+    texts, gains = [], []
     for score, title in SCORES.items():
         rows = []
         for data, method, footings in found:
-            rows += [
-                [data.name, method, f.name, *(f.cell(arm, score) for arm in arms), f.gain(score)] for f in footings
-            ]
+            rows += [[data.name, method, each.name, *(each.cell(arm, score) for arm in arms)] for each in footings]
             said = {arm: published(data.known_as, score, method, arm) for arm in arms}
             if any(said.values()):
-                gain = _published_gain(said.get("unaligned"), said.get("aligned"))
-                rows.append([data.name, method, "published", *(text or NOTHING for text in said.values()), gain])
+                rows.append([data.name, method, "published", *(text or NOTHING for text in said.values())])
+            gain = _published_gain(said.get("unaligned"), said.get("aligned"))
+            by_name = {each.name: each.gain(score) for each in footings}
+            gains.append([title, data.name, method, *(by_name.get(name, NOTHING) for name in FOOTINGS), gain])
+        header = ["data", "method", "footing", *arms]
         texts.append(table_text(f"Alignment: {title} in %", header, rows, format, names=3))
+    caption = f"Aligned {MINUS} unaligned in points, paired by draw, with 95 % intervals (Student's t)"
+    header = ["score", "data", "method", *FOOTINGS, "published"]
+    texts.append(table_text(caption, header, gains, format, names=3))
     chosen = [[data.name, method, *_chosen(footings, arms)] for data, method, footings in found]
     caption = "Settings with the highest mean ACC, chosen by label, each with that ACC"
     return [*texts, table_text(caption, ["data", "method", *arms], chosen, format, names=2 + len(arms))]

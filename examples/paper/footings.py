@@ -1,9 +1,9 @@
 """Scores of a study on several footings: at one setting fixed beforehand, and at the best of a grid by label.
 
-Two ways of choosing by label are told apart. "best of 9": the setting with the highest mean ACC over all draws of
-anchors. "best of 9, each draw": the highest ACC in every draw on its own, and then the mean: what papers report that
-draw anchors once for each setting, and the more optimistic of the two. NMI, F-score and purity are those of the
-setting with the highest ACC.
+Two ways of choosing by label are told apart. "best of grid": the setting with the highest mean ACC over all draws of
+anchors. "best, each draw": the highest ACC in every draw on its own, and then the mean: what papers report that draw
+anchors once for each setting, and the more optimistic of the two. NMI, F-score and purity are those of the setting with
+the highest ACC.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from anchor_align.study import Record, Setting, Summary, summarise
 
 # Scores by number of the draw.
 Draws = dict[int, Mapping[str, float]]
+FIXED, BEST, EACH_DRAW = FOOTINGS = ("fixed", "best of grid", "best, each draw")
 NOTHING = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 
@@ -47,11 +48,10 @@ def footings_of(records: Sequence[Record], fixed: Callable[[Setting], bool]) -> 
     for row in summarise(records, score="acc", footings=["fixed", "best"]):
         if row.setting is None:
             chosen = {arm: _at(records, arm, summary.setting) for arm, summary in row.arms.items()}
-            name = f"best of {max(summary.n_settings for summary in row.arms.values())}"
             each = {arm: best_in_each_draw(records, arm) for arm in arms}
-            found += [Footing(name, chosen, row), Footing(f"{name}, each draw", each)]
+            found += [Footing(BEST, chosen, row), Footing(EACH_DRAW, each)]
         elif fixed(row.setting):
-            found.append(Footing("fixed", {arm: _at(records, arm, row.setting) for arm in arms}, row))
+            found.append(Footing(FIXED, {arm: _at(records, arm, row.setting) for arm in arms}, row))
     return [footing for footing in found if any(footing.arms.values())]
 
 
