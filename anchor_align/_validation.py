@@ -86,11 +86,15 @@ def same_chunks(graphs: Sequence[Graph], names: Sequence[int | str]) -> list[Gra
 def _from_frame(frame: Any) -> np.ndarray:
     """Numbers of a DataFrame without its labels; pandas' nullable numbers come as floats, missing ones as NaN."""
     Z = np.asarray(frame.to_numpy())
-    dtypes = getattr(frame, "dtypes", None)
-    numeric = isinstance(dtypes, Iterable) and all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes)
-    if Z.dtype.kind == "O" and Z.ndim == 2 and numeric:
+    if Z.dtype.kind == "O" and Z.ndim == 2 and is_numeric(frame):
         Z = np.asarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
     return Z
+
+
+def is_numeric(frame: Any) -> bool:
+    """Whether all columns of a DataFrame are real numbers, perhaps of a kind that can be missing."""
+    dtypes = getattr(frame, "dtypes", None)
+    return isinstance(dtypes, Iterable) and all(getattr(dtype, "kind", "O") in "fiub" for dtype in dtypes)
 
 
 def check_finite(

@@ -11,9 +11,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ._graph_rows import store
-from ._made_graphs import graphs_by_block
+from ._made_graphs import graphs_by_block, graphs_by_chunk
 from ._spectral import spectral_labels
-from ._types import FloatArray, Graph, IndexArray
+from ._types import FloatArray, Graph, IndexArray, is_dask
+from ._validation import same_chunks
 from .errors import AdapterError, InputError, InputTypeError
 
 
@@ -121,7 +122,8 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         Parameters
         ----------
         views : list of ndarray or csr_array of shape (n_samples, n_features of the view)
-            Finite, float32 or float64, read-only. They may be memmaps.
+            Finite, float32 or float64, read-only. They may be memmaps. Of Dask arrays, if ``works_on_dask``, the
+            graphs are Dask arrays, whose chunks are made when they are needed.
         n_clusters, n_anchors : int
         random_state : int
             The only source of randomness.
@@ -132,11 +134,14 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         """
         if not self.works_by_blocks:
             raise AdapterError(f"Adapter {self.name!r} does not define anchor_graphs.")
+        views = same_chunks(views, range(len(views)))
         learned = self.learn_anchors(views, n_clusters=n_clusters, n_anchors=n_anchors, random_state=random_state)
         if not isinstance(learned, AnchorGraphs):
             raise AdapterError(
                 f"Adapter {self.name!r} returned {type(learned).__name__} from learn_anchors; expected AnchorGraphs."
             )
+        if is_dask(views[0]):
+            return replace(learned, graphs=graphs_by_chunk(self, views, learned).arrays())
         made = graphs_by_block(self, views, learned)
         return replace(learned, graphs=store(made.blocks, made.n_samples, width=made.width))
 

@@ -27,6 +27,7 @@ from anchor_align import (
     InputTypeError,
     align,
     fuse,
+    get_adapter,
 )
 from anchor_align._types import is_sparse
 from anchor_align.blocks import ScaledRows, view_rows
@@ -164,6 +165,31 @@ def test_fit_does_not_depend_on_chunks(adapter: str, params: dict[str, Any], row
     assert there.anchor_graphs_.graphs[0].shape == (569, 12)
 
 
+@pytest.mark.parametrize("adapter", ["lmvsc", "fmvacc", "sfmc", "precomputed"])
+def test_adapters_make_graphs_of_chunks(adapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Called directly, they return Dask arrays; rows are made on the workers, once for all views."""
+    views, called = make_simulated(0).views, []
+    method = get_adapter(adapter, **({"n_init": 1, "max_iter": 3} if adapter == "fmvacc" else {}))
+    make: dict[str, Any] = {"n_clusters": 4, "n_anchors": 8, "random_state": 1}
+    here, there = method.anchor_graphs(views, **make), method.anchor_graphs(chunked(views, 90), **make)
+    new_graphs = type(method).new_graphs
+
+    def counted(self: Any, views: Any, learned: Any) -> Any:
+        called.append(len(views[0]))
+        return new_graphs(self, views, learned)
+
+    monkeypatch.setattr(type(method), "new_graphs", counted)
+    assert all(isinstance(Z, da.Array) and Z.chunks[0] == (90, 90, 20) for Z in there.graphs)
+    for Z, expected in zip(dask.compute(*there.graphs), here.graphs, strict=True):
+        assert is_sparse(Z) == is_sparse(expected)
+        assert abs(Z - expected).max() < 1e-7
+    assert sorted(called) == ([] if adapter == "precomputed" else [20, 90, 90])
+    np.testing.assert_array_equal(align(there.graphs), align(here.graphs))
+    if adapter == "lmvsc":
+        with pytest.warns(UserWarning, match="View 1 has 1 chunks of up to 200 rows"):
+            method.anchor_graphs([chunked(views, 90)[0], chunked(views, 200)[1]], **make)
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_graphs_that_exist_already(sparse: bool) -> None:
     """Graphs on a cluster are fused and clustered there; so are graphs in memory that are not to be fused whole."""
@@ -251,6 +277,11 @@ def test_dataframes_and_files(tmp_path: Path) -> None:
     np.testing.assert_array_equal(fitted.predict(frames).compute(), expected)
     fitted = AlignedClusterer("lmvsc", n_clusters=2, random_state=0).fit(arrays)
     np.testing.assert_array_equal(fitted.labels_.compute(), expected)
+    nullable = [frame.astype("Float64") for frame in frames]
+    np.testing.assert_array_equal(fitted.predict(nullable).compute(), expected)
+    gap = dd.from_pandas(pandas.DataFrame({"a": pandas.array([1, None, 3], dtype="Int64")}), npartitions=2)
+    with pytest.raises(InputError, match=r"View 0 has NaN or infinity in 1 of 3 rows \(first: row 1\)"):
+        AlignedClusterer("lmvsc", n_clusters=2).fit([gap])
 
 
 @pytest.mark.parametrize("adapter", ["lmvsc", "fmvacc", "sfmc"])
@@ -291,6 +322,8 @@ def test_inputs_that_do_not_fit_together_are_refused() -> None:
         align([dask.delayed(np.eye)(6)])
     with pytest.raises(InputTypeError, match="put it in a list"):
         align(Z)
+    with pytest.raises(InputError, match="View 1 has masked arrays as chunks; fill them first"):
+        align([Z, da.ma.masked_where(Z > 0, Z)])
     with pytest.raises(InputError, match=r"View 1 has 1 dimension\(s\)"):
         align([Z, Z[:, 0]])
     with pytest.raises(InputTypeError, match="View 0 has dtype complex128"):

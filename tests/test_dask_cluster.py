@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchor_align import AlignedClusterer, ClusterError
+from anchor_align import AlignedClusterer, ClusterError, align
 from anchor_align.metrics import acc
 
 da = pytest.importorskip("dask.array")
@@ -132,6 +132,16 @@ def test_a_cluster_that_goes_away_is_told(monkeypatch: pytest.MonkeyPatch) -> No
         at_visit(8, client.cluster.close, monkeypatch)
         with pytest.raises(ClusterError, match="The Dask cluster went away during the work"):
             clusterer("lmvsc", {}).fit(on_dask())
+
+
+def test_views_that_went_away_with_their_cluster_are_told() -> None:
+    """They were kept there, and nobody is left to ask for them."""
+    with cluster(1, processes=False) as client:
+        kept = client.persist(on_dask())
+        assert align(kept)[0].shape == (5, 5)
+    for work in (align, clusterer("lmvsc", {}).fit):
+        with pytest.raises(ClusterError, match="What a Dask cluster kept went away with it: views that were persisted"):
+            work(kept)
 
 
 def test_a_chunk_that_kills_its_workers_is_told() -> None:

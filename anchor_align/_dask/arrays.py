@@ -10,26 +10,42 @@ from typing import Any
 
 import dask
 import dask.array as da
+import numpy as np
 from dask.core import flatten
+from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from .._types import is_dask
+from .._validation import is_numeric
 from ..errors import InputError, InputTypeError
+from .failures import explained
 from .parts import Chunked, distinct
 
 
 def as_array(X: Any, view: int | str) -> Any:
     """A Dask array or DataFrame as an array whose chunk sizes are known."""
-    if hasattr(X, "to_dask_array"):
-        X = X.to_dask_array(lengths=True)
+    if hasattr(X, "to_dask_array") and not isinstance(X, Delayed):
+        X = _from_frame(X)
     if not isinstance(X, da.Array):
         raise InputTypeError(f"View {view} is a {type(X).__name__} of Dask; expected a Dask array or DataFrame.")
+    if isinstance(X._meta, np.ma.MaskedArray):
+        raise InputError(
+            f"View {view} has masked arrays as chunks; fill them first, with dask.array.ma.filled(X, value)."
+        )
     if any(math.isnan(size) for size in X.shape):
         raise InputError(
             f"View {view} has chunks of unknown size, so its number of samples is not known; "
             "call its compute_chunk_sizes() first, which takes one pass."
         )
     return X
+
+
+def _from_frame(frame: Any) -> Any:
+    """Numbers of a DataFrame, whose rows are counted for it; pandas' nullable numbers come as floats."""
+    if is_numeric(frame) and not all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):
+        frame = frame.astype(np.float64)
+    with explained():
+        return frame.to_dask_array(lengths=True)
 
 
 def alike(arrays: Sequence[Any], names: Sequence[int | str]) -> list[Any]:

@@ -28,6 +28,12 @@ def _reason(error: Exception) -> str | None:
             f"Dask gave up on a chunk whose worker died several times ({error}). Mostly the worker's memory limit is "
             "too low for the chunk: rechunk the views to fewer rows, or give the workers more memory."
         )
+    if isinstance(error, ValueError) and "Missing dependency" in str(error):
+        # Without a client the chunks are looked for on this machine.
+        return (
+            "What a Dask cluster kept went away with it: views that were persisted, or the result of a fit. Make them "
+            "anew, or connect to the cluster again."
+        )
     of_cluster = any(base.__module__.partition(".")[0] == "distributed" for base in type(error).__mro__)
     if of_cluster or isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
         return (

@@ -66,7 +66,8 @@ class ChunkedGraphs:
 
     def arrays(self) -> list[Any]:
         """One Dask array for every view."""
-        return [joined(self.made.map(_one, view), meta) for view, meta in enumerate(self.metas)]
+        made = self.made.once()
+        return [joined(made.map(_one, view), meta) for view, meta in enumerate(self.metas)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,6 +61,11 @@ class Chunked:
         call = _Call(function)
         return Chunked([(call, item, common.keys[0]) for item in self.items], self.sizes, (*self.sources, common))
 
+    def once(self) -> Chunked:
+        """The same, made once for all that needs it in one computation."""
+        tasks = self.tasks()
+        return Chunked(tasks.keys, self.sizes, (tasks,))
+
     def keep(self) -> Chunked:
         """The same, computed now and kept by the workers as long as somebody refers to it."""
         with explained():
