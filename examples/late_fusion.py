@@ -17,7 +17,7 @@ import argparse
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from anchor_align import AnchorAligner, fuse, load_views, view_seeds
+from anchor_align import AnchorAligner, AnchorAlignError, fuse, load_views, view_seeds
 from anchor_align.blocks import ScaledRows
 from anchor_align.kmeans import fit_kmeans
 from anchor_align.metrics import acc
@@ -38,7 +38,12 @@ def main() -> None:
     parser.add_argument("data", nargs="?", default="digits", help="file, folder or bundled set [digits]")
     parser.add_argument("--seeds", type=int, default=5, help="draws of partitions [5]")
     arguments = parser.parse_args()
-    data = load_views(arguments.data)
+    if arguments.seeds < 1:
+        parser.error("--seeds must be 1 or more")
+    try:
+        data = load_views(arguments.data)
+    except AnchorAlignError as error:
+        parser.error(str(error))
     if data.n_clusters is None:
         parser.error("the data have no labels: nothing says how many clusters there are")
     rows = []

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from anchor_align import AlignedClusterer, load_views
+from anchor_align import AlignedClusterer, AnchorAlignError, InputError, load_views
 from anchor_align.metrics import acc
 
 FUSIONS = ("unaligned", "aligned", "concat")
@@ -69,17 +69,13 @@ def draw_picture(results: dict[tuple[str, str], np.ndarray], x: np.ndarray, path
     figure.savefig(path, dpi=150, metadata={"Software": None})
 
 
-def main() -> None:
-    """Print a table and, if asked for, draw the curves."""
-    parser = argparse.ArgumentParser(description="Accuracy when views lack samples.")
-    parser.add_argument("--data", nargs="+", default=["digits"], help="files, folders or bundled sets [digits]")
-    parser.add_argument("--rates", nargs="+", type=float, default=[0.1, 0.3, 0.5, 0.7, 0.9])
-    parser.add_argument("--seeds", type=int, default=2, help="masks and draws of anchors, 2 or more [2]")
-    parser.add_argument("--picture", type=Path, help="write the curves to this file")
-    arguments = parser.parse_args()
+def measure(arguments: argparse.Namespace) -> None:
+    """Print a table for every data set and adapter and, if asked for, draw the curves."""
     results = {}
     for path, adapter in ((path, adapter) for path in arguments.data for adapter in ("lmvsc", "fmvacc")):
         data, name, rows = load_views(path), Path(path).stem.replace("_", " "), []
+        if data.labels is None:
+            raise InputError(f"{path} has no labels, which the accuracy needs.")
         print(f"{name}, {adapter}: ACC in %, mean ± sd of {arguments.seeds} runs")
         print(f"{'rate':>5}{'lacking':>9}" + "".join(f"{fusion:>14}" for fusion in FUSIONS) + "  warned")
         for rate in arguments.rates:
@@ -93,6 +89,24 @@ def main() -> None:
         results[name, adapter] = np.array(rows)
     if arguments.picture:
         draw_picture(results, 100 * np.array(arguments.rates), arguments.picture)
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Accuracy when views lack samples.")
+    parser.add_argument("--data", nargs="+", default=["digits"], help="files, folders or bundled sets [digits]")
+    parser.add_argument("--rates", nargs="+", type=float, default=[0.1, 0.3, 0.5, 0.7, 0.9])
+    parser.add_argument("--seeds", type=int, default=2, help="masks and draws of anchors, 2 or more [2]")
+    parser.add_argument("--picture", type=Path, help="write the curves to this file")
+    arguments = parser.parse_args()
+    if arguments.seeds < 2:
+        parser.error("--seeds must be 2 or more: there is no spread of one")
+    if not all(0 <= rate < 1 for rate in arguments.rates):
+        parser.error("--rates must be >= 0 and < 1")
+    try:
+        measure(arguments)
+    except (AnchorAlignError, OSError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

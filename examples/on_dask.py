@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from anchor_align import AlignedClusterer
+from anchor_align import AlignedClusterer, AnchorAlignError
 from anchor_align.metrics import acc
 
 N_CLUSTERS, N_FEATURES = 10, 16
@@ -66,26 +66,10 @@ def read_views(arguments: argparse.Namespace) -> list[Any]:
     return [dd.read_parquet(path) for path in arguments.parquet]
 
 
-def main() -> None:
+def run(arguments: argparse.Namespace) -> None:
     """Connect, fit, look at the labels."""
-    parser = argparse.ArgumentParser(description="Cluster views that are Dask arrays.")
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a cluster that runs; else one of two processes here")
-    parser.add_argument("--rows", type=int, default=200_000, metavar="N", help="samples that are made [200000]")
-    files = parser.add_mutually_exclusive_group()
-    files.add_argument("--zarr", nargs="+", metavar="ARRAY", help="views of your own, one zarr array each")
-    files.add_argument(
-        "--parquet", nargs="+", metavar="DIR", help="views of your own, one folder of parquet files each"
-    )
-    parser.add_argument("--clusters", type=int, default=N_CLUSTERS, metavar="K", help=f"[{N_CLUSTERS}]")
-    parser.add_argument("--persist", action="store_true", help="keep the views in the workers' memory, if they fit")
-    arguments = parser.parse_args()
-    if arguments.rows < 1000:
-        parser.error("--rows must be 1000 or more")
-    try:
-        import dask.array as da
-        from distributed import Client, LocalCluster
-    except ImportError as error:
-        raise SystemExit(f'Dask is not installed ({error}): pip install "anchor-align[dask]"') from None
+    import dask.array as da
+    from distributed import Client, LocalCluster
 
     with ExitStack() as stack:
         cluster = arguments.scheduler
@@ -93,7 +77,7 @@ def main() -> None:
             local = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
             cluster = stack.enter_context(local)
         client = stack.enter_context(Client(cluster))
-        print(f"{len(client.scheduler_info()['workers'])} workers")
+        print(f"{len(client.nthreads())} workers")
         if arguments.zarr or arguments.parquet:
             views, truth = read_views(arguments), None
         else:
@@ -117,6 +101,31 @@ def main() -> None:
             print(f"ACC {acc(truth, labels.compute()):.3f}")
         print(f"labels_ is a Dask array in {labels.npartitions} chunks, which stays with the workers.")
         print('labels_.to_zarr("labels.zarr") writes it from there; labels_.compute() or gather=True brings it here.')
+
+
+def main() -> None:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Cluster views that are Dask arrays.")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a cluster that runs; else one of two processes here")
+    parser.add_argument("--rows", type=int, default=200_000, metavar="N", help="samples that are made [200000]")
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument("--zarr", nargs="+", metavar="ARRAY", help="views of your own, one zarr array each")
+    files.add_argument(
+        "--parquet", nargs="+", metavar="DIR", help="views of your own, one folder of parquet files each"
+    )
+    parser.add_argument("--clusters", type=int, default=N_CLUSTERS, metavar="K", help=f"[{N_CLUSTERS}]")
+    parser.add_argument("--persist", action="store_true", help="keep the views in the workers' memory, if they fit")
+    arguments = parser.parse_args()
+    if arguments.rows < 1000:
+        parser.error("--rows must be 1000 or more")
+    if arguments.clusters < 1:
+        parser.error("--clusters must be 1 or more")
+    try:
+        run(arguments)
+    except ImportError as error:
+        parser.error(f'Dask, or a package that reads the files, is missing ({error}): pip install "anchor-align[dask]"')
+    except (AnchorAlignError, OSError, ValueError) as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

@@ -60,6 +60,12 @@ def main() -> None:
     n, n_known = arguments.samples, round(arguments.known * arguments.samples)
     data = load_views("digits", views=["fourier", "gradients"])
     labels = np.asarray(data.labels)
+    if not 100 <= n <= len(labels):
+        parser.error(f"--samples must be from 100 to {len(labels)}")
+    if not 20 <= n_known < n:
+        parser.error(f"--known must be less than 1, and 20 samples or more: {20 / n:.2g} of {n}")
+    if arguments.draws < 1:
+        parser.error("--draws must be 1 or more")
     matched: dict[str, list[tuple[float, float]]] = {}
     clustered: dict[str, list[float]] = {}
     for draw in range(arguments.draws):
