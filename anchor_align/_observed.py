@@ -199,9 +199,9 @@ def check_missing(
     check_choice("missing", missing, MISSING)
     if mask is None and missing == "error":
         return None
-    if any(map(is_dask, graphs)):
-        raise InputError("Samples that views do not have are not supported for Dask arrays; compute them first.")
     observed = check_mask(mask, len(graphs), int(graphs[0].shape[0]))
+    if any(map(is_dask, graphs)) and not (missing == "error" and observed.all()):
+        raise InputError("Samples that views do not have are not supported for Dask arrays; compute them first.")
     if missing == "nan":
         numbered = zip(names or map(str, range(len(graphs))), graphs, observed, strict=True)
         observed = np.array([_not_nan(Z, view, seen, columns) for view, Z, seen in numbered])

@@ -349,9 +349,11 @@ def test_what_cannot_be_combined_with_a_mask() -> None:
     with pytest.raises(InputError, match=r"Sample 3 is only in views whose weight is zero \(1 such samples\)"):
         fuse([GOOD, GOOD], weights=[0, 1], mask=mask)
     da = pytest.importorskip("dask.array")
+    on_dask = [da.from_array(GOOD), da.from_array(GOOD)]
     for options in ({"mask": mask}, {"missing": "nan"}):
         with pytest.raises(InputError, match="not supported for Dask arrays; compute them first"):
-            align([da.from_array(GOOD), da.from_array(GOOD)], **options)
+            align(on_dask, **options)
+    np.testing.assert_array_equal(align(on_dask, mask=np.ones((2, 4), dtype=bool)), align(on_dask))
 
 
 def test_products_made_elsewhere_can_be_added_to_masked_ones() -> None:
