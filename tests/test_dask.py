@@ -195,7 +195,8 @@ def test_graphs_that_exist_already(sparse: bool) -> None:
     """Graphs on a cluster are fused and clustered there; so are graphs in memory that are not to be fused whole."""
     graphs: list[Any] = planted_graphs(np.random.default_rng(0), 300, 5)[0]
     if sparse:
-        graphs = [sp.csr_array(np.where(Z > 0.1, Z, 0.0)) for Z in graphs]
+        kept = [np.where(Z > 0.1, Z, 0.0) for Z in graphs]
+        graphs = [sp.csr_array(Z / Z.sum(axis=1, keepdims=True)) for Z in kept]
     here = AlignedClusterer("precomputed", n_clusters=3, random_state=0).fit(graphs)
     for storage in ("memory", "never"):
         there = AlignedClusterer("precomputed", n_clusters=3, storage=storage, random_state=0).fit(chunked(graphs, 90))
