@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from masked_views import Mask, random_mask
 from strategies import (
     REFERENCES,
     FloatArray,
@@ -26,15 +27,6 @@ from strategies import (
 )
 
 from anchor_align import AnchorAligner, GramMatrices, InputError, InputTypeError, _mapping, align, fuse
-
-Mask = Any
-
-
-def random_mask(rng: np.random.Generator, n_views: int, n: int, missing: float = 0.3) -> Mask:
-    """Each view lacks samples at random; every sample is in some view."""
-    mask = rng.random((n_views, n)) >= missing
-    mask[rng.integers(n_views, size=n), np.arange(n)] = True
-    return mask
 
 
 def spoiled(graphs: list[FloatArray], mask: Mask, value: float = np.nan) -> list[FloatArray]:
