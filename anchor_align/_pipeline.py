@@ -192,7 +192,7 @@ def _check_counts(adapter: Adapter, sizes: Sequence[int], n_anchors: int | list[
     expected = [n_anchors] * len(sizes) if isinstance(n_anchors, int) else n_anchors
     for view, (size, count) in enumerate(zip(sizes, expected, strict=True)):
         if size != count:
-            where = "" if len({*sizes, *expected}) == 2 else f" for view {view}"
+            where = "" if len(set(sizes)) == len(set(expected)) == 1 else f" for view {view}"
             raise AdapterError(f"Adapter {adapter.name!r} returned graphs on {size} anchors{where}; expected {count}.")
 
 
