@@ -8,6 +8,9 @@ from contextlib import contextmanager
 
 from ..errors import ClusterError
 
+# What versions of Dask say of chunks that a cluster kept: without a client they are looked for on this machine.
+NOT_HERE = ("Missing dependency", "Found no accessible jobs")
+
 
 @contextmanager
 def explained() -> Iterator[None]:
@@ -28,16 +31,17 @@ def _reason(error: Exception) -> str | None:
             f"Dask gave up on a chunk whose worker died several times ({error}). Mostly the worker's memory limit is "
             "too low for the chunk: rechunk the views to fewer rows, or give the workers more memory."
         )
-    if isinstance(error, ValueError) and "Missing dependency" in str(error):
-        # Without a client the chunks are looked for on this machine.
-        return (
-            "What a Dask cluster kept went away with it: views that were persisted, or the result of a fit. Make them "
-            "anew, or connect to the cluster again."
-        )
+    if isinstance(error, ValueError) and any(text in str(error) for text in NOT_HERE):
+        return "What a Dask cluster kept went away with it: views that were persisted, or the result of a fit. Make it anew."
     of_cluster = any(base.__module__.partition(".")[0] == "distributed" for base in type(error).__mro__)
-    if of_cluster or isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
+    closed = type(error) is Exception and "after closing" in str(error)
+    if of_cluster or closed or isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
         return (
-            f"The Dask cluster went away during the work ({type(error).__name__}: {str(error)[:200]}). Nothing of the "
-            "fit is kept; connect to a cluster and fit again."
+            f"The Dask cluster went away during the work ({type(error).__name__}: {_first_line(error)}). Nothing of "
+            "the fit is kept; connect to a cluster and fit again."
         )
     return None
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).partition("\n")[0][:200]
