@@ -32,7 +32,10 @@ def _reason(error: Exception) -> str | None:
             "too low for the chunk: rechunk the views to fewer rows, or give the workers more memory."
         )
     if isinstance(error, ValueError) and any(text in str(error) for text in NOT_HERE):
-        return "What a Dask cluster kept went away with it: views that were persisted, or the result of a fit. Make it anew."
+        return (
+            "What a Dask cluster kept went away with it: views that were persisted, or the result of a fit. Make them "
+            "anew."
+        )
     of_cluster = any(base.__module__.partition(".")[0] == "distributed" for base in type(error).__mro__)
     closed = type(error) is Exception and "after closing" in str(error)
     if of_cluster or closed or isinstance(error, (CancelledError, ConnectionError, TimeoutError)):
