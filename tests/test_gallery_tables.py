@@ -272,3 +272,10 @@ def test_page_shows_what_is_published_and_what_is_run() -> None:
     for arm, found in result.summaries[0].arms.items():
         # Other processors and versions round otherwise.
         assert number(row[arm]) == pytest.approx(100 * found.mean["acc"], abs=3)
+
+
+def test_page_of_running_times_has_the_published_ratios() -> None:
+    """As the script works them out, and a row for each method and data set of ours."""
+    ours, published = tables((PAGES / "running_time.md").read_text(encoding="utf-8")).values()
+    assert [list(row.values()) for row in published] == module("running_time").published_rows()
+    assert len(ours) == 4 * len({row["data"] for row in ours})

@@ -107,22 +107,22 @@ def rows_of(found: Found, times: dict[str, list[Time]]) -> list[list[str]]:
         shares = [100 * t.alignment / t.whole for t in each if t.alignment is not None]
         rows.append(
             [
-                f"{found.name}, n = {found.n_samples}",
+                found.name,
+                str(found.n_samples),
                 name,
                 str(each[0].n_anchors),
                 ratios(each, times[KMEANS]),
-                NOTHING if name == "lmvsc" else ratios(each, times["lmvsc"]),
+                NOTHING if name == "lmvsc" else ratios(each, times["lmvsc"], spread=False),
                 f"{median(shares):.1f} %" if shares else NOTHING,
             ]
         )
     return rows
 
 
-def ratios(times: Sequence[Time], base: Sequence[Time]) -> str:
+def ratios(times: Sequence[Time], base: Sequence[Time], *, spread: bool = True) -> str:
     """Median of the ratios of all seeds, and their range."""
     values = [one.whole / other.whole for one, other in zip(times, base, strict=True)]
-    spread = f" ({min(values):.2f} to {max(values):.2f})" if len(values) > 1 else ""
-    return f"{median(values):.2f}{spread}"
+    return f"{median(values):.2f}" + f" ({min(values):.2f} to {max(values):.2f})" * (spread and len(values) > 1)
 
 
 def published_rows() -> list[list[str]]:
@@ -153,8 +153,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     except AnchorAlignError as error:
         parser.error(str(error))
     caption = f"Time over that of KMeans(n_init=10), and of lmvsc: median of {given.seeds} seeds (range); one thread"
-    header = ["data", "method", "anchors", "over KMeans", "over lmvsc", "alignment"]
-    print(table_text(caption, header, rows, given.format, names=2))
+    header = ["data", "n", "method", "anchors", "over KMeans", "over lmvsc", "alignment"]
+    print(table_text(caption, header, rows, given.format, names=3))
     caption = "Published seconds as ratios: MATLAB on a desktop computer, settings not named"
     header = ["data", *(f"{one} / {base}" for one, base in PUBLISHED_PAIRS)]
     print(f"\n{table_text(caption, header, published_rows(), given.format, names=1)}")
