@@ -31,7 +31,7 @@ SCORES = {"acc": "ACC", "nmi": "NMI", "fscore": "F-score", "purity": "purity"}
 ANCHORS = ["k", "2k", "5k"]
 WEIGHTS = [0.01, 1.0, 100.0]
 FIXED_ANCHORS, FIXED_WEIGHT = 2, 1.0
-DATA = ("digits", "breast-cancer")
+DATA = "breast-cancer"
 TABLES = ("alignment", "orthogonal", "own")
 FOOTING_TEXT = (
     "fixed: m = 2k, alpha = 1, beta = 1. best of grid: the setting with the highest mean ACC by label, of nine: m in "
@@ -169,8 +169,8 @@ def _show(progress: StudyProgress) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", nargs="*", default=DATA, help=f"{HELP} [{' '.join(DATA)}]")
-    parser.add_argument("--draws", type=int, default=2, help="draws of anchors [2]")
+    parser.add_argument("data", nargs="*", default=[DATA], help=f"{HELP} [{DATA}]")
+    parser.add_argument("--draws", type=int, default=5, help="draws of anchors [5]")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES, help="which tables [all]")
     parser.add_argument("--rotated", action="store_true", help="one more arm: aligned graphs that are rotated too")
