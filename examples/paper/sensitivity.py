@@ -40,7 +40,9 @@ def paper_scale(data: MultiViewData, record: Record, reference: int | str) -> It
     for solver in SOLVERS:
         params = (*record.setting.params, ("lam_scale", "paper"), ("method", solver))
         for lam in PAPER:
-            aligner = AnchorAligner(lam, lam_scale="paper", reference=reference, method=solver)
+            aligner = AnchorAligner(
+                lam, lam_scale="paper", reference=reference, method=solver, random_state=record.seed
+            )
             found = AlignedClusterer("precomputed", **options).fit_predict(aligner.fit_transform(graphs))
             every = score_all(data.labels, found)
             scores = {name: float(getattr(every, name)) for name in SCORES}
