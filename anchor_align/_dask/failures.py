@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 from ..errors import ClusterError
 
-# What versions of Dask say of chunks that a cluster kept: without a client they are looked for on this machine.
-NOT_HERE = ("Missing dependency", "Found no accessible jobs")
+# What Dask says of chunks that were kept and are gone, on a cluster, and where they are looked for without one.
+GONE = ("lost dependencies", "Missing dependency", "Found no accessible jobs")
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def _reason(error: Exception) -> str | None:
             f"Dask gave up on a chunk whose worker died several times ({error}). Mostly the worker's memory limit is "
             "too low for the chunk: rechunk the views to fewer rows, or give the workers more memory."
         )
-    if isinstance(error, ValueError) and any(text in str(error) for text in NOT_HERE):
+    if isinstance(error, (CancelledError, ValueError)) and any(text in str(error) for text in GONE):
         return (
             "What a Dask cluster kept went away with it: views that were persisted, or the result of a fit. Make them "
             "anew."
