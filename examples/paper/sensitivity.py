@@ -130,7 +130,7 @@ def main() -> None:
         rates = [rate for record in firsts.values() for rate in exchange_rates(graphs_of(data, record))]
         print(f"\nthe paper's lam = 1 is {min(rates):.0f} to {max(rates):.0f} on the balanced scale")
         if arguments.picture:
-            arguments.picture.write_bytes(figure_bytes(plot_sensitivity(result), dpi=110))
+            arguments.picture.write_bytes(figure_bytes(plot_sensitivity(result), dpi=104))
     except (AnchorAlignError, OSError) as error:
         parser.error(str(error))
 
