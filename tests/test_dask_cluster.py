@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchor_align import AlignedClusterer, ClusterError, align
+from anchor_align import AlignedClusterer, ClusterError, GramMatrices, align
 from anchor_align.metrics import acc
 
 da = pytest.importorskip("dask.array")
@@ -78,6 +78,27 @@ def test_two_processes_find_what_one_machine_finds(client: Any, adapter: str, pa
         kept = [X.persist() for X in on_dask(1_100)]
         again = clusterer(adapter, params, storage="never", gather=True).fit(kept)
         assert acc(expected, again.labels_) == 1.0
+
+
+def test_rows_stay_where_they_are_made(client: Any) -> None:
+    """Chunks of two views that are made anew in a pass are made where they are multiplied: next to nothing travels."""
+    views = [
+        da.map_blocks(_block_of_view, view, chunks=((20_000,) * 12, (8,)), dtype="f8", meta=np.empty((0, 8)))
+        for view in range(2)
+    ]
+    assert sum(X.nbytes for X in views) > 30e6
+    before = client.run(_received)
+    assert GramMatrices.from_graphs(views).n_samples == 240_000
+    assert sum(client.run(_received).values()) - sum(before.values()) < 1e5
+
+
+def _block_of_view(view: int, block_info: Any = None) -> np.ndarray:
+    return np.random.default_rng([view, block_info[None]["chunk-location"][0]]).random((20_000, 8))
+
+
+def _received(dask_worker: Any) -> int:
+    """Bytes that a worker got from others."""
+    return sum(int(each["total"]) for each in dask_worker.transfer_incoming_log)
 
 
 @pytest.mark.parametrize(("n_workers", "threads"), [(1, 1), (1, 4), (4, 1)])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from dask._task_spec import Alias, DataNode, Task
 from dask.core import flatten
 
 from .._column_stats import ColumnStats
@@ -58,8 +60,34 @@ class DaskRows(ScaledRows):
 
 def blocks_of(array: Any) -> Chunked:
     """Blocks of a Dask array that hold whole rows."""
-    keys = list(flatten(array.__dask_keys__()))
-    return Chunked(keys, array.chunks[0], (array,)).map(as_block)
+    graph = array.__dask_graph__()
+    items = [_within(graph, key) for key in flatten(array.__dask_keys__())]
+    return Chunked(items, array.chunks[0], (array,)).map(as_block)
+
+
+def _within(graph: Any, key: Any) -> Any:
+    """A chunk that the task which needs it makes; its key, if it is there already or takes more than one task.
+
+    Chunks of several views as tasks of their own would be made on different workers, and have to travel.
+    """
+    node = graph.get(key)
+    while isinstance(node, Alias):
+        key, node = node.target, graph.get(node.target)
+    if not isinstance(node, Task) or not all(isinstance(graph.get(each), DataNode) for each in node.dependencies):
+        return key
+    names = tuple(node.dependencies)
+    return (_Made(node, names), *names)
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """Makes a chunk as its task would; ``names`` are of what the task takes."""
+
+    task: Any
+    names: tuple[Any, ...]
+
+    def __call__(self, *values: Any) -> Any:
+        return self.task(dict(zip(self.names, values, strict=True)))
 
 
 def chunks_of(array: Any) -> Chunked:
