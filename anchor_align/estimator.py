@@ -210,7 +210,10 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             near_means = _share_near_means(vectors, means, clusters.labels) >= SAME_LABELS
             labels: Any = clusters.labels
             if gather and checked.on_dask:
-                labels = labels.compute()
+                from ._dask.failures import explained
+
+                with explained():
+                    labels = labels.compute()
 
         self.labels_ = labels
         self.fused_graph_: Any = fused.graph

@@ -9,13 +9,17 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from dask._task_spec import Alias, DataNode, Task
 from dask.core import flatten
 
 from .._column_stats import ColumnStats
 from .._rows import ScaledRows
 from .._types import FloatArray, IndexArray, is_sparse
 from .parts import Chunked
+
+try:
+    from dask._task_spec import Alias, DataNode, Task
+except ImportError:  # it is not public; without it chunks are tasks of their own
+    Alias = DataNode = Task = ()
 
 
 class DaskRows(ScaledRows):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._observed import BoolArray
+from .._observed import BoolArray, check_mask
 from .._views import Views
 from ..checks import check_number, check_whole_number
 from ..errors import InputError
@@ -41,10 +41,10 @@ def drop_mask(n_views: int, n_samples: int, rate: float, seed: int, observed: Bo
     (0.7, True)
     """
     rate = check_rate(rate)
-    shape = tuple(check_whole_number(name, n, least=1) for name, n in (("n_views", n_views), ("n_samples", n_samples)))
+    shape = check_whole_number("n_views", n_views, least=1), check_whole_number("n_samples", n_samples, least=1)
     rng = np.random.default_rng([check_whole_number("seed", seed, least=0), _STREAM])
     drawn = rng.random(shape)
-    had = np.ones(shape, dtype=np.bool_) if observed is None else observed
+    had = check_mask(observed, *shape)
     kept = had & (drawn >= rate)
     # The view that would lose it last: any of those that had it, with equal chances.
     last = np.where(had, drawn, -1.0).argmax(axis=0)
