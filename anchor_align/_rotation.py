@@ -83,7 +83,8 @@ def rotations(grams: GramMatrices, orders: Sequence[Order]) -> list[FloatArray]:
 def _scaled_product(grams: GramMatrices, u: int, v: int) -> FloatArray:
     """K of a pair, divided by the norms of both graphs over the samples that both views have."""
     K = grams.cross(u, v)
-    size = float(np.sqrt(np.trace(grams.structure(u, v)) * np.trace(grams.structure(v, u))))
+    # One by one: the product of two traces may overflow or vanish.
+    size = float(np.sqrt(np.trace(grams.structure(u, v)))) * float(np.sqrt(np.trace(grams.structure(v, u))))
     return K / size if size > 0 else np.zeros_like(K)
 
 

@@ -81,6 +81,15 @@ def test_one_view_and_empty_anchors() -> None:
     np.testing.assert_allclose(fuse([Z, np.zeros_like(Z)], how="rotated"), Z / 2)
 
 
+@pytest.mark.parametrize("scale", [1e-130, 1e140])
+def test_scale_of_the_graphs_does_not_matter(scale: float) -> None:
+    """Neither very large nor very small numbers are lost on the way."""
+    graphs = related_graphs(np.random.default_rng(8), 60, 5, 3)
+    expected = fuse(graphs, align(graphs), how="rotated")
+    found = fuse([scale * Z for Z in graphs], align(graphs), how="rotated")
+    np.testing.assert_allclose(found / scale, expected, atol=1e-9)
+
+
 def test_kinds_of_graphs_give_the_same() -> None:
     """Sparse graphs give a dense matrix; float32 stays float32; inputs are not modified."""
     graphs = related_graphs(np.random.default_rng(3), 90, 5, 3)

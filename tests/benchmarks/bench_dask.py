@@ -2,6 +2,7 @@
 
 Two worker processes of one thread each, on this machine. The views are made anew whenever a chunk is visited, which is
 part of every time on Dask, but not on one machine; the time of one bare pass over them is reported with the others.
+Traffic is all that passes this machine's loopback device: run it where nothing else does, as under ``unshare --net``.
 """
 
 from __future__ import annotations
