@@ -7,102 +7,53 @@ permutations that make them correspond, :func:`fuse` averages the aligned graphs
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from ._align import AnchorAligner, align
-    from ._fusion import fuse
-    from ._grams import GramMatrices
-    from ._matcher import Progress
-    from ._simplex import project_rows_on_simplex, simplex_least_squares
-    from .adapter import Adapter, AnchorGraphs, FunctionAdapter, view_seeds
-    from .data import MultiViewData, load_views
-    from .errors import (
-        AdapterError,
-        AnchorAlignError,
-        ClusterError,
-        FileError,
-        InputError,
-        InputTypeError,
-        MissingExtraError,
-        NotEnoughMemoryError,
-        PluginError,
-        UnknownNameError,
-    )
-    from .estimator import AlignedClusterer
-    from .hookspecs import hookimpl
-    from .plugins import get_adapter, list_adapters, load_plugins
+from typing import Any
 
 __version__ = "0.1.0"
 
-# Loaded on first use: importing the package, and the command line's help, stay fast.
+# Where each public name is defined. Names are loaded on first use: importing the package, and the command line's help,
+# stay fast. Type checkers read ``__init__.pyi``, which must list the same names.
 _HOMES = {
-    "AnchorAligner": "_align",
-    "Progress": "_matcher",
-    "align": "_align",
-    "fuse": "_fusion",
-    "GramMatrices": "_grams",
-    "project_rows_on_simplex": "_simplex",
-    "simplex_least_squares": "_simplex",
-    "Adapter": "adapter",
-    "AnchorGraphs": "adapter",
-    "FunctionAdapter": "adapter",
-    "view_seeds": "adapter",
-    "MultiViewData": "data",
-    "load_views": "data",
-    "AlignedClusterer": "estimator",
-    "get_adapter": "plugins",
-    "hookimpl": "hookspecs",
-    "list_adapters": "plugins",
-    "load_plugins": "plugins",
-    "AdapterError": "errors",
-    "AnchorAlignError": "errors",
-    "ClusterError": "errors",
-    "FileError": "errors",
-    "InputError": "errors",
-    "InputTypeError": "errors",
-    "MissingExtraError": "errors",
-    "NotEnoughMemoryError": "errors",
-    "PluginError": "errors",
-    "UnknownNameError": "errors",
+    "matching": ("AnchorAligner", "Progress", "align"),
+    "fusion": ("Fusion",),
+    "graphs": ("GramMatrices",),
+    "simplex": ("project_rows_on_simplex", "simplex_least_squares"),
+    "plugins": (
+        "Adapter",
+        "AnchorGraphs",
+        "FunctionAdapter",
+        "get_adapter",
+        "get_fusion",
+        "list_adapters",
+        "list_fusions",
+        "load_plugins",
+        "view_seeds",
+    ),
+    "data": ("MultiViewData", "load_views"),
+    "clustering": ("AlignedClusterer", "fuse"),
+    "hookspecs": ("hookimpl",),
+    "errors": (
+        "AdapterError",
+        "AnchorAlignError",
+        "ClusterError",
+        "FileError",
+        "InputError",
+        "InputTypeError",
+        "MissingExtraError",
+        "NotEnoughMemoryError",
+        "PluginError",
+        "UnknownNameError",
+    ),
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [
-    "Adapter",
-    "AdapterError",
-    "AlignedClusterer",
-    "AnchorAlignError",
-    "AnchorAligner",
-    "AnchorGraphs",
-    "ClusterError",
-    "FileError",
-    "FunctionAdapter",
-    "GramMatrices",
-    "InputError",
-    "InputTypeError",
-    "MissingExtraError",
-    "MultiViewData",
-    "NotEnoughMemoryError",
-    "PluginError",
-    "Progress",
-    "UnknownNameError",
-    "align",
-    "fuse",
-    "get_adapter",
-    "hookimpl",
-    "list_adapters",
-    "load_plugins",
-    "load_views",
-    "project_rows_on_simplex",
-    "simplex_least_squares",
-    "view_seeds",
-]
+__all__ = sorted(_HOME_OF)
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _HOME_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
     globals()[name] = value
     return value
 

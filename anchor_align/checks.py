@@ -1,13 +1,14 @@
-"""Checks of parameters, for adapters too: one clear sentence each."""
+"""Checks of parameters, also for adapters. Each failure is one clear sentence."""
 
 from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Sequence
 
 import numpy as np
 
-from .errors import InputError, InputTypeError
+from .errors import InputError, InputTypeError, unknown_name
 
 
 def check_whole_number(what: str, got: object, *, least: int = 0) -> int:
@@ -58,3 +59,35 @@ def check_flag(what: str, got: object) -> bool:
     if not isinstance(got, (bool, np.bool_)):
         raise InputTypeError(f"{what} must be True or False, got {got!r}.")
     return bool(got)
+
+
+def check_choice(what: str, got: object, known: Sequence[str]) -> str:
+    """One of the known names."""
+    if not isinstance(got, str) or got not in known:
+        raise unknown_name(what, got, known)
+    return got
+
+
+def check_callback(callback: object) -> None:
+    """A callable, or None."""
+    if callback is not None and not callable(callback):
+        raise InputTypeError(f"callback must be callable or None, got {callback!r}.")
+
+
+def check_seed(random_state: object) -> int:
+    """The seed of all random choices, as one number."""
+    if random_state is None:
+        return int(np.random.SeedSequence().generate_state(1)[0])
+    if isinstance(random_state, numbers.Integral) and not isinstance(random_state, (bool, np.bool_)):
+        if random_state < 0:
+            raise InputError(f"random_state must be >= 0, got {random_state}.")
+        seed = int(random_state)
+        # scikit-learn accepts seeds of at most 32 bits.
+        return seed if seed < 2**32 else int(np.random.SeedSequence(seed).generate_state(1)[0])
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**32))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    raise InputTypeError(
+        f"random_state must be a whole number >= 0, a numpy Generator or RandomState, or None, got {random_state!r}."
+    )

@@ -1,7 +1,6 @@
 """Errors raised by anchor-align.
 
-Every error is an :class:`AnchorAlignError` and also the builtin exception a caller would expect, so
-``except ValueError`` keeps working.
+Every error is an :class:`AnchorAlignError` and also a matching builtin exception: ``except ValueError`` works too.
 """
 
 from __future__ import annotations
@@ -15,15 +14,15 @@ class AnchorAlignError(Exception):
 
 
 class InputError(AnchorAlignError, ValueError):
-    """A value that cannot be used: wrong shape, out of range, not finite."""
+    """The value cannot be used: wrong shape, out of range, not finite."""
 
 
 class InputTypeError(InputError, TypeError):
-    """A value of a kind that cannot be used: a string for a number, complex graphs."""
+    """The value has the wrong type: a string for a number, complex graphs."""
 
 
 class AdapterError(AnchorAlignError, RuntimeError):
-    """An adapter returned something that cannot be used."""
+    """An adapter or a fusion returned a result that cannot be used."""
 
 
 class PluginError(AnchorAlignError, ImportError):
@@ -31,27 +30,27 @@ class PluginError(AnchorAlignError, ImportError):
 
 
 class FileError(AnchorAlignError, OSError):
-    """A file that cannot be read or written."""
+    """The file cannot be read or written."""
 
 
 class NotEnoughMemoryError(AnchorAlignError, MemoryError):
-    """Work that needs more memory than there is, or than it was given."""
+    """The computation needs more memory than is free, or than the user allowed."""
 
 
 class ClusterError(AnchorAlignError, RuntimeError):
-    """A Dask cluster that went away, or whose workers do not survive the work."""
+    """The Dask cluster was closed or lost, or its workers died during the work."""
 
 
 class MissingExtraError(AnchorAlignError, ImportError):
-    """Something that needs packages which are not installed."""
+    """The function needs a package that is not installed."""
 
 
 class UnknownNameError(InputError, LookupError):
-    """A name that is not one of the known ones."""
+    """The name is not a known one."""
 
 
 def unknown_name(what: str, got: object, known: Iterable[str]) -> UnknownNameError:
-    """Build the error for an unknown name: lists the known ones and the nearest.
+    """Build the error for an unknown name. It lists the known names and the nearest one.
 
     Examples
     --------

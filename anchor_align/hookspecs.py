@@ -1,7 +1,8 @@
-"""The one hook that plug-ins implement.
+"""The hooks that plug-ins implement.
 
 A plug-in is a module named in the entry-point group ``anchor_align`` of an installed distribution, or a single file.
-It marks a function called ``anchor_align_adapters`` with :data:`~anchor_align.hookimpl`::
+It marks a function called ``anchor_align_adapters``, or ``anchor_align_fusions``, with
+:data:`~anchor_align.hookimpl`::
 
     from anchor_align import Adapter, AnchorGraphs, hookimpl
 
@@ -17,12 +18,8 @@ It marks a function called ``anchor_align_adapters`` with :data:`~anchor_align.h
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import pluggy
-
-if TYPE_CHECKING:
-    from .adapter import Adapter
 
 PROJECT = "anchor_align"
 
@@ -31,5 +28,10 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 
 
 @hookspec
-def anchor_align_adapters() -> Iterable[type[Adapter] | Adapter]:  # type: ignore[empty-body]
-    """Adapters that this plug-in offers: subclasses of Adapter, or instances with settings of their own."""
+def anchor_align_adapters() -> Iterable[object]:  # type: ignore[empty-body]
+    """Return the adapters of this plug-in: subclasses of Adapter, or instances with their own settings."""
+
+
+@hookspec
+def anchor_align_fusions() -> Iterable[object]:  # type: ignore[empty-body]
+    """Return the fusions of this plug-in: subclasses of Fusion, or instances."""

@@ -1,9 +1,9 @@
-"""Cluster views that lie in files, with little memory: graphs on disk or never stored, anchors from a sample.
+"""Cluster views in files with little memory: graphs on disk or never stored, anchors learned from a sample.
 
     python examples/large.py [NUMBER OF SAMPLES]
 
-Two views of planted clusters are written to .npy files, block by block, and opened as memory maps. The fit reads them a
-block at a time. With 5,000,000 samples (1.3 GB of files) it stays far below the size of the files.
+The script writes two views of planted clusters to .npy files, block by block, and opens them as memory maps. The fit
+reads one block at a time. With 5,000,000 samples (1.3 GB of files) its memory stays far below the size of the files.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def write_views(folder: Path, n_samples: int) -> None:
 
 
 def main() -> None:
-    """Fit within a budget of memory, without and with files for the graphs; ask for too little, too."""
+    """Fit within a memory limit, with graphs never stored and on disk; then with a limit that is too small."""
     n_samples = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     with tempfile.TemporaryDirectory() as folder:
         write_views(Path(folder), n_samples)

@@ -2,12 +2,12 @@
 
     python examples/late_fusion.py [DATA] [--seeds N]
 
-DATA is a file, a folder or a bundled set with labels (default: digits, six views). k-means clusters every view on its
-own. A partition is an anchor graph whose rows have a single 1, in the column of the sample's cluster, and K = Z1' Z2
-counts the samples that two clusters share: the feature term alone (``lam=0``) looks for the numbering of clusters with
-which the partitions agree most. The mean of the graphs is then a vote of the partitions; with the clusters as they
-come it is a vote on numbers that mean nothing. Partitions with other numbers of clusters, or of some of the samples
-(``mask``), take part in the same way.
+DATA is a file, a folder or a bundled set with labels (default: digits, six views). k-means clusters every view
+separately. A partition is an anchor graph whose rows have a single 1, in the column of the sample's cluster. K = Z1' Z2
+counts the samples that two clusters share. So the feature term alone (``lam=0``) numbers the clusters such that the
+partitions agree as much as possible. The mean of the aligned graphs is then a vote of the partitions; without alignment
+the vote has no meaning. Partitions with other numbers of clusters, or of only some samples (``mask``), can be used,
+too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from anchor_align.metrics import acc
 
 
 def partitions(views: list[np.ndarray], n_clusters: int, seed: int) -> list[np.ndarray]:
-    """Clusters of k-means in every view, as graphs of zeros and ones."""
+    """Cluster every view by k-means; return the partitions as graphs of zeros and ones."""
     graphs = []
     for X, number in zip(views, view_seeds(seed, len(views)), strict=True):
         rows = ScaledRows(StandardScaler().fit_transform(X))

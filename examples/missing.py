@@ -1,11 +1,11 @@
-"""How much is lost when views lack samples: accuracy at missing rates from 10 to 90 %.
+"""Missing samples: accuracy when every view loses 10 to 90 % of the samples.
 
     python examples/missing.py [--data DATA ...] [--seeds N] [--picture FILE.png]
 
 DATA are files, folders or bundled sets with labels (default: digits, six views). Every view loses every sample with the
-probability given; a sample that all views would lose stays in one of them. All ways of fusing have the same anchors and
-graphs: "aligned", "unaligned", and "concat", where a view that lacks a sample has zeros. "warned" counts the runs that
-warned of anchors with too few shared samples. The picture needs the extra ``report`` (matplotlib).
+given probability; a sample that all views would lose stays in one of them. All fusions use the same anchors and graphs:
+"aligned", "unaligned", and "concat", which has zeros for the missing samples of a view. "warned" counts the runs with a
+warning about anchors that have too few shared samples. The picture needs the extra ``report`` (matplotlib).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def draw_mask(n_views: int, n_samples: int, rate: float, seed: int) -> np.ndarra
 
 
 def scores(adapter: str, data: Any, mask: np.ndarray, seed: int) -> list[float]:
-    """ACC in % of all ways of fusing the same graphs."""
+    """ACC in % of all fusions of the same graphs."""
     options: dict[str, Any] = {"n_clusters": data.n_clusters, "random_state": seed}
     aligned = AlignedClusterer(adapter, **options).fit(data.views, mask=mask)
     labels = {"aligned": aligned.labels_}

@@ -1,9 +1,9 @@
-"""A method of your own as a plug-in, in one file: random samples as anchors, Gaussian similarities as graph.
+"""A new method as a plug-in in one file: random samples as anchors, Gaussian similarities as graph.
 
     anchor-align adapters --plugin examples/my_method.py
     python examples/my_method.py
 
-To make it installable, put the file in a package of yours and name it in its pyproject.toml:
+To make it installable, put the file in your package and name it in the pyproject.toml:
 
     [project.entry-points.anchor_align]
     my-method = "my_package.my_method"
@@ -31,7 +31,7 @@ class RandomSamples(Adapter):
     def anchor_graphs(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
     ) -> AnchorGraphs:
-        """Draw anchors in every view with a seed of its own."""
+        """Draw the anchors of every view with a different seed."""
         seeds = view_seeds(random_state, len(views))
         rows = [np.random.default_rng(seed).choice(len(views[0]), n_anchors, replace=False) for seed in seeds]
         anchors = [X[drawn] for X, drawn in zip(views, rows, strict=True)]
@@ -43,14 +43,14 @@ class RandomSamples(Adapter):
 
     def _graph(self, X: np.ndarray, A: np.ndarray) -> np.ndarray:
         squares = pairwise_distances(X, A, metric="sqeuclidean")
-        unit = pairwise_distances(A, metric="sqeuclidean").mean() or 1.0  # any scale of the data will do
+        unit = pairwise_distances(A, metric="sqeuclidean").mean() or 1.0  # independent of the scale of the data
         Z = np.exp((squares.min(axis=1, keepdims=True) - squares) / (self.width**2 * unit))
         return np.asarray(Z / Z.sum(axis=1, keepdims=True))
 
 
 @hookimpl
 def anchor_align_adapters() -> list[type[Adapter]]:
-    """What this plug-in offers."""
+    """Return the adapters of this plug-in."""
     return [RandomSamples]
 
 

@@ -1,12 +1,12 @@
-"""Cluster views that are Dask arrays, on a cluster of your own or on one that is started on this machine.
+"""Cluster views that are Dask arrays, on your cluster or on two processes of this machine.
 
     python examples/on_dask.py [--rows N]
     python examples/on_dask.py --scheduler tcp://host:8786 --rows 10000000
     python examples/on_dask.py --scheduler tcp://host:8786 --zarr A.zarr B.zarr --clusters 10
     python examples/on_dask.py --parquet DIR DIR --clusters 10 --persist
 
-Without files, two views of planted clusters are made by the workers, chunk by chunk; they are never whole anywhere.
-Files must be where all workers can read them. The workers need anchor-align, too, in the version of this process.
+Without files, the workers make two views of planted clusters, chunk by chunk; no process ever holds a whole view. All
+workers must be able to read the files. The workers need the same version of anchor-align.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from anchor_align import AlignedClusterer, AnchorAlignError
 from anchor_align.metrics import acc
 
 N_CLUSTERS, N_FEATURES = 10, 16
-# Chunks of this many rows: few enough visits, and each fits a worker many times over.
+# Rows of a chunk: large enough for few visits, and small enough to fit many times into a worker.
 CHUNK = 100_000
 
 
 def make_chunk(view: int, block_info: Any = None) -> np.ndarray:
-    """One chunk of a planted view. The same chunk has the same numbers whenever, and wherever, it is made."""
+    """One chunk of a planted view. The same chunk always has the same numbers, on every worker."""
     place = block_info[None]
     centres = np.random.default_rng(view).standard_normal((N_CLUSTERS, N_FEATURES))
     number, size = place["chunk-location"][0], place["chunk-shape"][0]
@@ -45,7 +45,7 @@ def planted(n_rows: int) -> tuple[list[Any], np.ndarray]:
     """Two lazy views and the clusters of their samples."""
     import dask.array as da
 
-    # Two chunks or more, so that there is something to do for both workers.
+    # At least two chunks, so that both workers have work.
     size = min(CHUNK, -(-n_rows // 2))
     sizes = tuple(min(size, n_rows - start) for start in range(0, n_rows, size))
     meta = np.empty((0, N_FEATURES), np.float32)
@@ -56,7 +56,7 @@ def planted(n_rows: int) -> tuple[list[Any], np.ndarray]:
 
 
 def read_views(arguments: argparse.Namespace) -> list[Any]:
-    """Views in files, lazily: whole rows, and the same rows in each chunk of all views."""
+    """Lazy views of files: whole rows, and the same rows in each chunk of all views."""
     if arguments.zarr:
         import dask.array as da
 
@@ -67,7 +67,7 @@ def read_views(arguments: argparse.Namespace) -> list[Any]:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Connect, fit, look at the labels."""
+    """Connect, fit, show the labels."""
     import dask.array as da
     from distributed import Client, LocalCluster
 
@@ -82,9 +82,9 @@ def run(arguments: argparse.Namespace) -> None:
             views, truth = read_views(arguments), None
         else:
             views, truth = planted(arguments.rows)
-        if arguments.persist:  # else they are made, or read, anew in each pass
+        if arguments.persist:  # otherwise they are made, or read, again in each pass
             views = client.persist(views)
-        # Graphs are not kept, and k-means of the anchors looks at a sample: few passes over the views, little memory.
+        # Graphs are not stored, and k-means of the anchors uses a sample: few passes over the views, little memory.
         clusterer = AlignedClusterer(
             "lmvsc",
             n_clusters=arguments.clusters,

@@ -1,7 +1,7 @@
-"""Align graphs that do not fit in memory, see which anchors are ambiguous, and pin them down.
+"""Align graphs that do not fit in memory, find ambiguous anchors, and fix them with a known pair.
 
-The graphs of two views lie in .npy files; only their Gram matrices are ever held. Two anchors of the second view are
-nearly the same, so their partners are a matter of chance: their margins show it, and a known correspondence settles it.
+The graphs of two views are in .npy files; only their Gram matrices are in memory. Two anchors of the second view are
+nearly the same, so the choice of their partners is arbitrary. Their margins show this, and a known pair decides it.
 
     python examples/out_of_core.py
 """
@@ -31,13 +31,13 @@ def write_graphs(folder: Path) -> list[Path]:
 
 
 def main() -> None:
-    """Sum up Gram matrices block by block, align, look at the margins, align again with a known pair."""
+    """Add up Gram matrices block by block, align, show the margins, align again with a known pair."""
     with tempfile.TemporaryDirectory() as folder:
         views = [np.load(path, mmap_mode="r") for path in write_graphs(Path(folder))]
         grams = GramMatrices.from_blocks(
             [view[start : start + BLOCK] for view in views] for start in range(0, N_SAMPLES, BLOCK)
         )
-        # Each block could have come from another process or machine: sums of GramMatrices are GramMatrices.
+        # Each block could come from another process or machine: sums of GramMatrices are GramMatrices.
         del views
     print(f"Gram matrices of {grams.n_samples} samples hold {grams.matrix.size} numbers")
     aligner = AnchorAligner(reference=0).fit(grams)

@@ -1,9 +1,9 @@
-"""Cluster data of your own: load a file, see what was guessed, cluster, score.
+"""Cluster your own data: load a file, check what the loader found, cluster, score.
 
     python examples/own_data.py [PATH] [--clusters K]
 
-PATH is a .mat or .npz file, a folder with one file for each view, or the name of a bundled set; without it, six views
-of scikit-learn's digits are used. Where the loader cannot tell what is what, it says which option of ``load_views``
+PATH is a .mat or .npz file, a folder with one file for each view, or the name of a bundled set; the default is six
+views of scikit-learn's digits. If the loader cannot tell views from labels, it names the option of ``load_views`` that
 decides.
 """
 

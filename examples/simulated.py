@@ -1,4 +1,4 @@
-"""Why anchors must be aligned: simulated data as in the paper's first experiment, two views, four anchors a view.
+"""Why anchors must be aligned: simulated data as in the paper's first experiment, two views, four anchors in each view.
 
 Prints the clustering accuracy of unaligned and aligned fusion over twenty draws and writes a picture of one of them.
 
@@ -23,7 +23,7 @@ DRAWS = 20
 
 
 def cluster(data: MultiViewData, fusion: str, seed: int) -> tuple[AlignedClusterer, float]:
-    """Cluster one draw; every view's anchors are drawn with a seed of its own, the same for both ways of fusing."""
+    """Cluster one draw; every view draws its anchors with a different seed, and both fusions use the same anchors."""
     clusterer = AlignedClusterer(
         "lmvsc",
         n_clusters=N_CLUSTERS,
@@ -69,7 +69,7 @@ def draw_picture(seed: int, path: str) -> None:
 
 
 def main() -> None:
-    """Score all draws; draw the first in which alignment matters most."""
+    """Score all draws; plot the draw in which unaligned fusion is worst."""
     scores = [[cluster(make_simulated(seed), fusion, seed)[1] for fusion in FUSIONS] for seed in range(DRAWS)]
     for name, column in zip(FUSIONS, np.array(scores).T, strict=True):
         print(f"{name:<10} mean ACC {100 * column.mean():5.1f} %   worst {100 * column.min():5.1f} %")

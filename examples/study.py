@@ -1,9 +1,9 @@
-"""An ablation study from Python: two methods, one of them your own, with and without alignment, and its report.
+"""A comparison study from Python: a built-in method and a new one, with and without alignment, and a report.
 
     python examples/study.py [DATA ...] [--html FILE] [--jobs N]
 
 DATA are files, folders or names of bundled sets, as ``anchor-align datasets`` lists them. Finished runs are kept beside
-the report: interrupt it, start it again, and it goes on.
+the report: if you stop the study and start it again, it continues.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> None:
         n_anchors=["k", "4k"],
         params={"alpha": [0.1, 1.0]},  # for the adapters that have it
         repeats=5,
-        footings=["fixed", "best"],  # every setting a row; and the best of the grid, chosen by label
+        footings=["fixed", "best"],  # a row for every setting; and the best of the grid, chosen by label
         jobs=arguments.jobs,
         cache=arguments.html.with_suffix(".cache"),
         pictures=True,

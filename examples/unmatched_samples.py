@@ -1,13 +1,14 @@
-"""Samples whose partners in the other view are not known: who is who is an anchor alignment.
+"""Samples whose partners in the other view are unknown: alignment finds the partners.
 
     python examples/unmatched_samples.py [--samples N] [--known SHARE] [--draws N]
 
-Two views of the same digits. For a share of the samples it is known which row of view 2 belongs to which row of view 1;
-the other rows of view 2 are shuffled. Known samples are then the rows of two graphs and unknown ones their columns, in
-the place of anchors: entry (i, j) says how similar unknown sample j is to known sample i, in each view on its own. The
-feature term K = Z1' Z2 compares samples by their similarities to the known ones, the structure term by those to each
-other. "seeds": the known samples are columns, too, and their correspondences are given. After that the views are
-clustered: with view 2 as it came, without its unknown samples (a mask), with those that were found, and with the truth.
+There are two views of the same digits. For a share of the samples we know which row of view 2 belongs to which row of
+view 1; the other rows of view 2 are shuffled. The known samples are the rows of two graphs, and the unknown samples are
+the columns, in the place of anchors: entry (i, j) is the similarity of unknown sample j to known sample i in this view.
+The feature term K = Z1' Z2 compares samples by their similarities to the known samples, the structure term by their
+similarities to each other. "seeds": the known samples are columns, too, and their partners are given. Then the views
+are clustered: with view 2 shuffled, without its unknown samples (a mask), with the partners found, and with the true
+ones.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from anchor_align import AlignedClusterer, align, load_views
 from anchor_align.metrics import acc
 
 LAMS = (0, 0.1, 1, np.inf)
-# Of the similarities, in units of the median squared distance.
+# Width of the similarities, in units of the median squared distance.
 WIDTH = 0.3
 
 
@@ -51,7 +52,7 @@ def cluster(views: list[np.ndarray], labels: np.ndarray, mask: np.ndarray | None
 
 
 def main() -> None:
-    """Print how many samples get their own partner, and what that is worth."""
+    """Print how many samples get their own partner, and the accuracy of the clusters."""
     parser = argparse.ArgumentParser(description="Find the partners of samples in another view.")
     parser.add_argument("--samples", type=int, default=400)
     parser.add_argument("--known", type=float, default=0.3, help="share of the samples whose partners are known [0.3]")

@@ -1,14 +1,14 @@
-"""What alignment is worth: six ways of fusing the same anchor graphs, over all data sets at hand.
+"""Gain from alignment: six ways of fusing the same anchor graphs, on any number of data sets.
 
     python examples/worth.py [DATA ...] [--draws N] [--jobs N] [--keep FILE.json] [--picture FILE.png]
 
 DATA are files, folders or bundled sets with labels (default: the three bundled sets). Default settings, nothing chosen
-by label, every view draws its own anchors. For every data set and method: the mean of the graphs as they come, aligned
-to view 0, to the reference that all others match best (auto), to none (consensus), rotated, and concat, the graphs side
-by side. All have the same graphs; all but concat have the width of one. Below the table: the mean over data sets, the
-mean rank, and differences with their 95 % intervals, paired by data set.
+by label, every view draws its own anchors. For every data set and method: the unaligned mean of the graphs, the mean
+aligned to view 0, to the view that all others match best (auto), and without a reference (consensus), the rotated mean,
+and concat, the graphs side by side. All use the same graphs; all except concat have the width of one graph. Below the
+table: the mean over data sets, the mean rank, and differences with their 95 % intervals, paired by data set.
 
-With --keep, finished draws are kept in a file, and the same command goes on from there. The picture needs the extra
+With --keep, finished draws are kept in a file, and the same command continues from there. The picture needs the extra
 ``report`` (matplotlib).
 """
 
@@ -62,7 +62,7 @@ def score_all(task: Task) -> list[float]:
 
 
 def run(tasks: list[Task], jobs: int, keep: Path | None) -> Iterator[tuple[Task, list[float]]]:
-    """Scores of all draws; those that are kept are not computed again."""
+    """Scores of all draws; kept scores are not computed again."""
     known: dict[str, list[float]] = json.loads(keep.read_text()) if keep and keep.exists() else {}
     keys = {task: f"{Path(task[0]).stem} {task[1]} {task[2]}" for task in tasks}
     left = [task for task in tasks if keys[task] not in known]
@@ -76,7 +76,7 @@ def run(tasks: list[Task], jobs: int, keep: Path | None) -> Iterator[tuple[Task,
 
 
 def print_tables(scores: Scores) -> None:
-    """All means in Markdown, then what they come to for each method."""
+    """All means in Markdown, then the mean, rank and differences for each method."""
     head = "| data | method | " + " | ".join(WAYS) + " |\n|---|---" + "|---:" * len(WAYS) + "|"
     print(head)
     for (name, adapter), values in scores.items():
@@ -116,7 +116,7 @@ def _difference(means: npt.NDArray[np.float64], better: str, worse: str) -> str:
 
 
 def draw_picture(scores: Scores, path: Path) -> None:
-    """A panel for each method, a line for each data set, sorted by what rotation reaches."""
+    """A panel for each method, a line for each data set, sorted by the accuracy of rotation."""
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(name for name, _ in scores))

@@ -3,9 +3,9 @@
     python examples/wrap_class.py
     anchor-align compare mixture --plugin examples/wrap_class.py
 
-Gaussian mixtures of scikit-learn: components are the anchors, their probabilities the graph. ``learn_anchors`` is the
-``fit`` of the class and ``new_graphs`` its ``transform``: with both, ``predict``, missing samples, numbers of anchors
-by view and graphs larger than memory work.
+Gaussian mixtures of scikit-learn: the components are the anchors, their probabilities are the graph. ``learn_anchors``
+is the ``fit`` of the class and ``new_graphs`` its ``transform``. With both methods, ``predict``, missing samples, a
+number of anchors for each view, and graphs larger than memory work.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Mixture(Adapter):
         self.covariance_type = covariance_type
 
     def learn_anchors(self, views: Any, *, n_clusters: int, n_anchors: Any, random_state: int) -> AnchorGraphs:
-        """Fit one model for each view, with a seed of its own."""
+        """Fit one model for each view, each with its own seed."""
         models, counts = [], np.broadcast_to(n_anchors, len(views))  # one number, or one for each view
         for X, m, seed in zip(views, counts, view_seeds(random_state, len(views)), strict=True):
             mixture = GaussianMixture(int(m), covariance_type=self.covariance_type, random_state=seed)
@@ -38,13 +38,13 @@ class Mixture(Adapter):
         return AnchorGraphs((), state=models)
 
     def new_graphs(self, views: Any, learned: AnchorGraphs) -> list[np.ndarray]:
-        """Rows of the graphs, of the samples of the fit and of others."""
+        """Return the graph rows of any samples, old or new."""
         return [model.predict_proba(X) for model, X in zip(learned.state, views, strict=True)]
 
 
 @hookimpl
 def anchor_align_adapters() -> list[type[Adapter]]:
-    """What this plug-in offers."""
+    """Return the adapters of this plug-in."""
     return [Mixture]
 
 

@@ -3,8 +3,8 @@
     python examples/wrap_functions.py
     anchor-align compare fuzzy-ward --plugin examples/wrap_functions.py
 
-Centres from scikit-learn's ``k_means``, memberships as fuzzy c-means has them, and a tree of SciPy's that is cut into
-clusters. Nothing is subclassed: the functions may come from anywhere, and lambdas around them will do.
+Centres from scikit-learn's ``k_means``, memberships as in fuzzy c-means, and a tree from SciPy that is cut into
+clusters. No subclass is needed: any functions can be used, also lambdas around them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from anchor_align import FunctionAdapter, hookimpl, view_seeds
 
 
 def memberships(views: Any, *, n_clusters: int, n_anchors: int, random_state: int) -> list[np.ndarray]:
-    """Graphs: what share each centre has in a sample, inverse to the squared distance."""
+    """Graphs: the weight of each centre in a sample, inverse to the squared distance."""
     graphs = []
     for X, seed in zip(views, view_seeds(random_state, len(views)), strict=True):
         centres, _, _ = k_means(X, n_anchors, n_init=1, random_state=seed)
@@ -36,7 +36,7 @@ def ward(graph: Any, *, n_clusters: int, random_state: int) -> np.ndarray:
 
 @hookimpl
 def anchor_align_adapters() -> list[FunctionAdapter]:
-    """What this plug-in offers."""
+    """Return the adapters of this plug-in."""
     return [FunctionAdapter("fuzzy-ward", memberships, ward)]
 
 

@@ -2,8 +2,8 @@
 
     python examples/wrap_octave.py [--data NAME] [--draws N]
 
-Octave writes graphs.mat, ``anchor-align align`` writes aligned.mat, and Octave clusters the fused graph in it. Files
-are all that passes between the three commands. The code in examples/octave stands for a method that exists already.
+Octave writes graphs.mat, ``anchor-align align`` writes aligned.mat, and Octave clusters the fused graph in it. The
+three commands exchange only files. The code in examples/octave stands for an existing method.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Awkward(Adapter):
         self.log = log
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
-        """Refuse to say if told to."""
+        """Refuse to say if the mode says so."""
         if self.mode == "no default":
             raise RuntimeError("no idea")
         return super().default_n_anchors(n_samples, n_clusters)
@@ -90,7 +90,7 @@ class Awkward(Adapter):
         return AnchorGraphs([np.random.default_rng(s).dirichlet(np.ones(n_anchors), len(views[0])) for s in seeds])
 
     def cluster(self, graph: Any, *, n_clusters: int, random_state: int) -> Any:
-        """Refuse concatenated graphs if told to."""
+        """Refuse concatenated graphs if the mode says so."""
         if self.mode == "narrow" and graph.shape[1] > 8:
             raise ValueError("too wide")
         return super().cluster(graph, n_clusters=n_clusters, random_state=random_state)

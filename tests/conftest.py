@@ -1,11 +1,24 @@
-"""Property tests draw the same examples on every CI run, and new ones on every run by hand."""
+"""Two tiers of tests, and the examples of property tests: the same on every CI run, new ones on every run by hand."""
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
 
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("by hand", deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "by hand")
+settings.register_profile("all", derandomize=bool(os.environ.get("CI")), deadline=None)
+settings.register_profile("quick", settings.get_profile("all"), max_examples=20)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Property tests draw fewer examples in the quick tier, unless they say how many they need."""
+    settings.load_profile("quick" if config.getoption("markexpr") == "quick" else "all")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every test that is not marked as slow is quick, examples in docstrings too."""
+    for item in items:
+        if item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.quick)

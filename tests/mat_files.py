@@ -1,4 +1,7 @@
-"""Files for the tests of the loader: MATLAB 7.3 as MATLAB writes it, and cells for scipy.io.savemat."""
+"""Files for the tests of the loader, and checks of what it makes of them.
+
+``write_mat73`` writes MATLAB 7.3 as MATLAB does; ``cell`` makes cells for scipy.io.savemat.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from typing import Any
 
 import h5py
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
-from anchor_align._types import is_sparse
+from anchor_align import AnchorAlignError, load_views
 
 HEADER = b"MATLAB 7.3 MAT-file, Platform: GLNXA64, Created on: Mon Jan  1 00:00:00 2024 HDF5 schema 1.00 ."
 
@@ -75,3 +79,43 @@ def _write_cell(file: Any, group: Any, name: str, value: Any, options: dict[str,
     node = group.create_dataset(name, data=references.T, dtype=h5py.ref_dtype)
     node.attrs["MATLAB_class"] = np.bytes_("cell")
     return node
+
+
+def is_sparse(X: Any) -> bool:
+    return bool(sp.issparse(X))
+
+
+def dense(X: Any) -> Any:
+    return X.toarray() if is_sparse(X) else X
+
+
+def assert_views(data: Any, *views: Any, names: list[str] | None = None, labels: Any = None) -> None:
+    """The data hold these views, under these names, and these labels or none; sparse views are csr_array."""
+    assert len(data.views) == len(data.names) == len(views)
+    for found, expected in zip(data.views, views, strict=True):
+        assert isinstance(found, sp.csr_array) == is_sparse(found)
+        np.testing.assert_array_equal(dense(found), dense(expected))
+    if names is not None:
+        assert data.names == names
+    if labels is None:
+        assert data.labels is None
+    else:
+        assert data.labels.dtype == np.int64
+        np.testing.assert_array_equal(data.labels, labels)
+
+
+def assert_noted(data: Any, *parts: str, kind: str | None = None) -> None:
+    """Each part is in the text of some note, of this kind if one is given."""
+    texts = [str(note) for note in data.notes if kind in (None, note.kind)]
+    for part in parts:
+        assert any(part in text for text in texts), (part, data.notes)
+
+
+def assert_refused(path: Path, *parts: str, kind: type[Exception] = AnchorAlignError, **options: Any) -> None:
+    """Loading fails with one line that names the file and holds all parts."""
+    with pytest.raises(kind) as caught:
+        load_views(path, **options)
+    message = str(caught.value)
+    assert "\n" not in message
+    for part in (str(path), *parts):
+        assert part in message, message

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import strategies as st
 
 from anchor_align import align, fuse, get_adapter
-from anchor_align._matching import PairProblem
-from anchor_align._scale import PairTerms
+from anchor_align.matching._pair_problem import PairProblem
+from anchor_align.matching._scaled_grams import PairTerms
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]

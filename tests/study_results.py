@@ -11,16 +11,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from anchor_align.study import ARMS, SCORES, AdapterInfo, DataInfo, Record, Setting, StudyResult
-from anchor_align.study._statistics import summarise
+from anchor_align.study import ARMS, SCORES, AdapterInfo, DataInfo, Record, Setting, StudyResult, summarise
 
 SCRIPT_NAME = "<script>alert(1)</script>"
+OTHER_ARMS = ("sharpened", "mean of <i>two</i>")
 IMAGE_NAME = '"><img src=x onerror="document.title=\'hacked\'">'
 
 
 @dataclass(frozen=True)
-class Cell:
-    """Runs to make up: what is planned, and how well each arm does.
+class MadeUpRow:
+    """Runs of one row to make up: what is planned, and how well each arm does.
 
     ``means`` are the accuracies of unaligned, aligned and concat; None gives data without labels. ``failed`` maps
     repeats to reasons; ``matched`` is False for adapters whose anchors correspond by construction.
@@ -38,16 +38,16 @@ class Cell:
 
     @property
     def setting(self) -> Setting:
-        """The setting that all records of the cell share."""
+        """The setting that all records of the row share."""
         return Setting(self.dataset, self.adapter, self.n_anchors, self.lam, self.params)
 
 
-def study(cells: Sequence[Cell], *, kind: str = "compare", repeats: int = 10, command: str = "") -> StudyResult:
-    """A whole result from its cells."""
-    records = [record for number, cell in enumerate(cells) for record in _records(cell, number, repeats)]
-    pairs = list(dict.fromkeys((cell.dataset, cell.adapter) for cell in cells))
-    footings = ("fixed", "best") if len(cells) > len(pairs) else ("fixed",)
-    labelled = {cell.dataset: cell.means is not None for cell in cells}
+def study(rows: Sequence[MadeUpRow], *, kind: str = "compare", repeats: int = 10, command: str = "") -> StudyResult:
+    """A whole result from its rows."""
+    records = [record for number, row in enumerate(rows) for record in _records(row, number, repeats)]
+    pairs = list(dict.fromkeys((row.dataset, row.adapter) for row in rows))
+    footings = ("fixed", "best") if len(rows) > len(pairs) else ("fixed",)
+    labelled = {row.dataset: row.means is not None for row in rows}
     names = [name for _, name in pairs]
     return StudyResult(
         kind=kind,
@@ -66,20 +66,20 @@ def study(cells: Sequence[Cell], *, kind: str = "compare", repeats: int = 10, co
 
 def one_row(*, repeats: int = 10) -> StudyResult:
     """One data set, one adapter, alignment clearly better."""
-    return study([Cell("digits", "lmvsc", (0.61, 0.88, 0.90))], repeats=repeats)
+    return study([MadeUpRow("digits", "lmvsc", (0.61, 0.88, 0.90))], repeats=repeats)
 
 
 def several_rows(*, repeats: int = 10) -> StudyResult:
     """Three data sets and adapters: clearly better, no clear difference, worse, and identical by construction."""
     return study(
         [
-            Cell("3sources", "lmvsc", (0.40, 0.44, 0.41)),
-            Cell("3sources", "fmvacc", (0.41, 0.47, 0.47)),
-            Cell("digits", "lmvsc", (0.61, 0.88, 0.90)),
-            Cell("digits", "fmvacc", (0.69, 0.88, 0.93)),
-            Cell("MSRC-v1", "lmvsc", (0.56, 0.56, 0.75), spread=0.06),
-            Cell("MSRC-v1", "fmvacc", (0.66, 0.58, 0.73)),
-            Cell("MSRC-v1", "sfmc", (0.81, 0.81, 0.70), n_anchors=50, matched=False),
+            MadeUpRow("3sources", "lmvsc", (0.40, 0.44, 0.41)),
+            MadeUpRow("3sources", "fmvacc", (0.41, 0.47, 0.47)),
+            MadeUpRow("digits", "lmvsc", (0.61, 0.88, 0.90)),
+            MadeUpRow("digits", "fmvacc", (0.69, 0.88, 0.93)),
+            MadeUpRow("MSRC-v1", "lmvsc", (0.56, 0.56, 0.75), spread=0.06),
+            MadeUpRow("MSRC-v1", "fmvacc", (0.66, 0.58, 0.73)),
+            MadeUpRow("MSRC-v1", "sfmc", (0.81, 0.81, 0.70), n_anchors=50, matched=False),
         ],
         repeats=repeats,
     )
@@ -90,9 +90,9 @@ def failing_rows() -> StudyResult:
     reason = "InputError: 400 anchors for 169 samples; n_anchors must be at most n_samples."
     return study(
         [
-            Cell("digits", "lmvsc", (0.61, 0.88, 0.90)),
-            Cell("3sources", "lmvsc", (0.40, 0.44, 0.41), failed=dict.fromkeys(range(5), reason)),
-            Cell("3sources", "fmvacc", (0.40, 0.44, 0.41), failed={2: "ValueError: <b>no</b> & \"odd\" 'reason'"}),
+            MadeUpRow("digits", "lmvsc", (0.61, 0.88, 0.90)),
+            MadeUpRow("3sources", "lmvsc", (0.40, 0.44, 0.41), failed=dict.fromkeys(range(5), reason)),
+            MadeUpRow("3sources", "fmvacc", (0.40, 0.44, 0.41), failed={2: "ValueError: <b>no</b> & \"odd\" 'reason'"}),
         ],
         repeats=5,
     )
@@ -100,17 +100,17 @@ def failing_rows() -> StudyResult:
 
 def no_labels() -> StudyResult:
     """One data set without labels: runs finish, and there is nothing to score."""
-    return study([Cell("mydata", "lmvsc", None)], repeats=3)
+    return study([MadeUpRow("mydata", "lmvsc", None)], repeats=3)
 
 
 def some_labels() -> StudyResult:
     """One data set with labels and one without."""
-    return study([Cell("digits", "lmvsc", (0.61, 0.88, 0.90)), Cell("mydata", "lmvsc", None)])
+    return study([MadeUpRow("digits", "lmvsc", (0.61, 0.88, 0.90)), MadeUpRow("mydata", "lmvsc", None)])
 
 
 def same_by_construction() -> StudyResult:
     """An adapter whose anchors correspond in all views: aligned and unaligned are the same runs."""
-    return study([Cell("digits", "sfmc", (0.81, 0.81, 0.70), matched=False)])
+    return study([MadeUpRow("digits", "sfmc", (0.81, 0.81, 0.70), matched=False)])
 
 
 def hostile_names() -> StudyResult:
@@ -123,8 +123,8 @@ def hostile_names() -> StudyResult:
         "手書き数字-ΔЖ",
         "a_very_long_name_" * 17,
     ]
-    cells = [Cell(name, "lmvsc", (0.5, 0.5 + 0.05 * at, 0.6)) for at, name in enumerate(names)]
-    made = study(cells, repeats=4, command=f"anchor-align compare lmvsc --data '{SCRIPT_NAME}'")
+    rows = [MadeUpRow(name, "lmvsc", (0.5, 0.5 + 0.05 * at, 0.6)) for at, name in enumerate(names)]
+    made = study(rows, repeats=4, command=f"anchor-align compare lmvsc --data '{SCRIPT_NAME}'")
     records = list(made.records)
     records[1] = replace(records[1], warnings=("<i>ConvergenceWarning</i>: 3 clusters found, not 4.",))
     return replace(made, records=tuple(records))
@@ -133,30 +133,48 @@ def hostile_names() -> StudyResult:
 def sweep(*, repeats: int = 5) -> StudyResult:
     """Settings of lam, 0 and infinity among them, and anchors; two data sets."""
     lams = (0.0, 0.01, 0.1, 1.0, 10.0, float("inf"))
-    cells = []
+    rows = []
     for dataset, (at, m) in itertools.product(("3sources", "digits"), enumerate((10, 20, 50))):
         base = 0.45 if dataset == "3sources" else 0.62
         unaligned, concat = base - 0.03 * at, base + 0.2 + 0.02 * at
         for step, lam in enumerate(lams):
             aligned = base + 0.15 + 0.04 * at - 0.02 * abs(step - 2) ** 1.5
-            cells.append(Cell(dataset, "fmvacc", (unaligned, aligned, concat), n_anchors=m, lam=lam, spread=0.02))
-    return study(cells, kind="sweep", repeats=repeats)
+            rows.append(MadeUpRow(dataset, "fmvacc", (unaligned, aligned, concat), n_anchors=m, lam=lam, spread=0.02))
+    return study(rows, kind="sweep", repeats=repeats)
 
 
-def _records(cell: Cell, number: int, repeats: int) -> list[Record]:
+def other_arms() -> StudyResult:
+    """A sweep with two arms that reports know nothing about, as a plug-in may add them."""
+    return with_arms(sweep(repeats=2), *OTHER_ARMS)
+
+
+def with_arms(result: StudyResult, *names: str) -> StudyResult:
+    """The result with more arms, which do as well as concat."""
+    records = []
+    for record in result.records:
+        records.append(record)
+        if record.arm == "concat":
+            records += [replace(record, arm=name) for name in names]
+    summaries = tuple(
+        replace(row, arms={**row.arms, **dict.fromkeys(names, row.arms["concat"])}) for row in result.summaries
+    )
+    return replace(result, records=tuple(records), summaries=summaries)
+
+
+def _records(row: MadeUpRow, number: int, repeats: int) -> list[Record]:
     """Three arms of every repeat; those that do not depend on lam are the same for every lam."""
-    where = [ord(letter) for letter in f"{cell.dataset}|{cell.adapter}|{cell.n_anchors}|{cell.params}"]
+    where = [ord(letter) for letter in f"{row.dataset}|{row.adapter}|{row.n_anchors}|{row.params}"]
     made = []
     for repeat, (at, arm) in itertools.product(range(repeats), enumerate(ARMS)):
         # Where nothing is matched, aligned and unaligned are the same run.
-        source = at if cell.matched or arm == "concat" else 0
-        rng = np.random.default_rng([*where, repeat, source, number if arm == "aligned" and cell.matched else 0])
-        record = Record(cell.setting, arm, repeat, 1000 + repeat, None, None)
-        if repeat in cell.failed:
-            record = replace(record, status="failed", reason=cell.failed[repeat])
+        source = at if row.matched or arm == "concat" else 0
+        rng = np.random.default_rng([*where, repeat, source, number if arm == "aligned" and row.matched else 0])
+        record = Record(row.setting, arm, repeat, 1000 + repeat, None, None)
+        if repeat in row.failed:
+            record = replace(record, status="failed", reason=row.failed[repeat])
         else:
-            scores = None if cell.means is None else _scores(cell.means[at], cell.spread, rng)
-            matched = arm == "aligned" and cell.matched
+            scores = None if row.means is None else _scores(row.means[at], row.spread, rng)
+            matched = arm == "aligned" and row.matched
             objective, bound = (1.9 + 0.01 * repeat, 2.0) if matched else (None, None)
             record = replace(record, scores=scores, seconds=0.2 + 0.1 * at, objective=objective, upper_bound=bound)
         made.append(record)

@@ -1,1 +1,1 @@
-"""Methods that build anchor graphs, written on top of anchor-align."""
+"""Methods that make anchor graphs, written on top of anchor-align."""

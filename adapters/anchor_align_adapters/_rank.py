@@ -1,20 +1,20 @@
 """The nearest bipartite graph with exactly k connected components (SFMC's rank-constrained step).
 
 For a graph G (samples x anchors) the problem is min |P - G|^2 + lam tr(F' L F), F' F = I, over P and F, where L is the
-normalised Laplacian of the bipartite graph P: it has k components when its k smallest eigenvalues are zero, that is,
-when the k largest singular values of T = D_u^-1/2 P D_w^-1/2 are one. F = [U; V] / sqrt(2) holds the singular vectors
-of T, from the eigenvectors of T' T; P follows entry by entry on the support of G, by projecting g_ij - lam / 2
-|f_i - f_j|^2 on the simplex. lam is doubled while there are too few components and halved when there are too many.
+normalised Laplacian of the bipartite graph P. P has k components if the k smallest eigenvalues of L are zero, that is,
+if the k largest singular values of T = D_u^-1/2 P D_w^-1/2 are one. F = [U; V] / sqrt(2) has the singular vectors of T,
+from the eigenvectors of T' T. The entries of P on the support of G are the projection of g_ij - lam / 2 |f_i - f_j|^2
+on the simplex. lam is doubled if there are too few components and halved if there are too many.
 
-Two things are as in the released code, not the paper: P is the mean of a projection of the rows and one of the columns
-(the paper constrains rows only), and the first round scales V by ten. One is as the paper means it, not the
-code: when there are too many components, the next round starts from the singular vectors before.
+Two points follow the released code, not the paper: P is the mean of a projection of the rows and one of the columns
+(the paper constrains rows only), and the first round scales V by ten. One point follows the paper, not the code: after
+too many components, the next round starts from the previous singular vectors.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,23 +22,18 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ._types import FloatArray, IndexArray, is_sparse
-
-BoolArray: TypeAlias = npt.NDArray[np.bool_]
+from anchor_align.arrays import FloatArray, IndexArray, is_sparse
 
 FIRST_LAM = 0.1
 FIRST_ANCHOR_SCALE = 10.0
-# How far the k largest eigenvalues may be from one.
-TOLERANCE = 1e-7
-# Multiply-adds of a dense product that take as long as one of a sparse product, and entries of a dense T that are worth
-# their memory (128 MB).
-SPARSE_COST = 50
-DENSE_ENTRIES = 2**24
+TOLERANCE = 1e-7  # largest distance of the sum of the k largest eigenvalues from k
+SPARSE_COST = 50  # multiply-adds of a dense product in the time of one of a sparse product
+DENSE_ENTRIES = 2**24  # entries of the largest dense T: 128 MB
 
 
 @dataclass(frozen=True, eq=False)
 class RankResult:
-    """The graph found, the component of every sample, and how many components there are."""
+    """The graph, the component of every sample, and the number of components."""
 
     graph: sp.csr_array
     labels: IndexArray
@@ -46,32 +41,29 @@ class RankResult:
     n_iter: int
 
 
-class Places(Protocol):
-    """What the rounds need to know of the singular vectors of a graph, which may be on a cluster."""
+class SingularVectors(Protocol):
+    """Singular vectors of a graph, which may be on a cluster, as the rounds use them."""
 
     @property
-    def eigenvalues(self) -> FloatArray:
-        """Largest of T' T, descending."""
+    def eigenvalues(self) -> FloatArray: ...
 
     def first_places(self) -> tuple[Any, FloatArray]:
         """f_i of the samples and f_j of the anchors, for the first round."""
 
     def places(self) -> tuple[Any, FloatArray]:
-        """The same for rounds after the first."""
+        """The same for later rounds."""
 
 
-class Graphs(Protocol):
-    """Graphs on the support of one graph, as the rounds need them; only this knows what their values are kept in."""
+class GraphsOnSupport(Protocol):
+    """Graphs on the support of one graph, as the rounds use them; only this class knows how values are stored."""
 
     @property
     def values(self) -> Any:
-        """Those of the graph itself."""
+        """Values of the graph itself."""
 
-    def spectrum(self, values: Any, k: int, /) -> Places:
-        """Singular vectors of a graph."""
+    def spectrum(self, values: Any, k: int, /) -> SingularVectors: ...
 
-    def components(self, values: Any, /) -> tuple[int, Any]:
-        """Number of connected components of a graph, and which they are."""
+    def components(self, values: Any, /) -> tuple[int, Any]: ...
 
     def project(self, a: Any, b: FloatArray, lam: float, /) -> Any:
         """Values of the next graph, from the places of samples and anchors."""
@@ -88,16 +80,14 @@ class Spectrum:
     V: FloatArray
 
     def first_places(self) -> tuple[FloatArray, FloatArray]:
-        """The singular vectors."""
         return self.U, FIRST_ANCHOR_SCALE * self.V
 
     def places(self) -> tuple[FloatArray, FloatArray]:
-        """The singular vectors over the roots of the degrees."""
         return self.U / np.sqrt(self.row_degrees)[:, None], self.V / np.sqrt(self.column_degrees)[:, None]
 
 
 def rank_constrained_graph(G: Any, n_components: int, max_iter: int = 50) -> RankResult:
-    """Look for the graph nearest to G with ``n_components`` components; the result says how many it has."""
+    """Search for the graph nearest to G with ``n_components`` components; the result has their number."""
     full = entries_of(G)
     used = np.flatnonzero(np.bincount(full.indices, minlength=full.shape[1]))
     support = Support(full[:, used] if len(used) < full.shape[1] else full)
@@ -108,15 +98,14 @@ def rank_constrained_graph(G: Any, n_components: int, max_iter: int = 50) -> Ran
 
 
 def entries_of(G: Any) -> sp.csr_array:
-    """A copy of a graph with nothing but its entries other than zero, in order."""
+    """A copy of a graph with only its nonzero entries, in order."""
     full = sp.csr_array(G, copy=True)
     full.eliminate_zeros()
     full.sort_indices()
     return full
 
 
-def _iterate(support: Graphs, k: int, max_iter: int) -> tuple[Any, int]:
-    """Entries of P on the support, and the number of rounds."""
+def _iterate(support: GraphsOnSupport, k: int, max_iter: int) -> tuple[Any, int]:
     values = support.values
     spectrum = support.spectrum(values, k)
     if _count(support, values, spectrum, k) >= k:  # no round can join components: entries are only taken away
@@ -137,8 +126,8 @@ def _iterate(support: Graphs, k: int, max_iter: int) -> tuple[Any, int]:
     return values, max_iter
 
 
-def _count(support: Graphs, values: Any, spectrum: Places, k: int) -> int:
-    """Number of components; 0 if the eigenvalues tell that there are fewer than k."""
+def _count(support: GraphsOnSupport, values: Any, spectrum: SingularVectors, k: int) -> int:
+    """Number of components; 0 if the eigenvalues show that there are fewer than k."""
     if spectrum.eigenvalues[:k].sum() < k - TOLERANCE:
         return 0
     return support.components(values)[0]
@@ -154,7 +143,7 @@ def largest_eigenpairs(gram: FloatArray, k: int) -> tuple[FloatArray, FloatArray
 
 
 class Support:
-    """The entries of a graph that may be other than zero; every P is an array of values on them."""
+    """The nonzero entries of a graph; every P is an array of values on them."""
 
     def __init__(self, G: sp.csr_array) -> None:
         self.shape = n, m = G.shape
@@ -171,7 +160,6 @@ class Support:
         self._positions = self.rows * m + self.columns
 
     def components(self, values: FloatArray) -> tuple[int, IndexArray]:
-        """Number of connected components, and the component of every sample."""
         n, m = self.shape
         kept = values > 0
         ends = (self.rows[kept], n + self.columns[kept])
@@ -199,11 +187,10 @@ class Support:
         return np.asarray(0.5 * (self.row_segments.project(target) + by_column))
 
     def target(self, a: FloatArray, b: FloatArray, lam: float) -> FloatArray:
-        """g_ij - lam / 2 |a_i - b_j|^2."""
         return np.asarray(self.values - 0.5 * lam * self._square_distances(a, b))
 
     def matrix(self, values: FloatArray) -> Any:
-        """The values in their places: dense where products are faster so."""
+        """The values in a matrix, dense if products are then faster."""
         if not self._dense:
             return sp.csr_array((values, self.columns, self.row_edges), shape=self.shape)
         T = np.zeros(self.shape)
@@ -211,7 +198,7 @@ class Support:
         return T
 
     def _square_distances(self, a: FloatArray, b: FloatArray) -> FloatArray:
-        """|a_i - b_j|^2 on the support: from all products where that is less work than picking rows."""
+        """|a_i - b_j|^2 on the support, from all products if that is less work than picking rows."""
         if self.shape[0] * self.shape[1] > len(self.rows) * a.shape[1]:
             difference = a[self.rows] - b[self.columns]
             return np.asarray(np.einsum("ij,ij->i", difference, difference))
@@ -228,22 +215,23 @@ class Segments:
         self._lengths = lengths
 
     def project(self, values: FloatArray) -> FloatArray:
-        """Project every segment on the simplex."""
         values, thresholds, kept = self.cut(values)
         return np.asarray(np.where(kept, values - thresholds, 0.0))
 
-    def cut(self, values: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """Values less the largest of their segment, the threshold of the projection for each, and which exceed it.
+    def cut(self, values: FloatArray) -> tuple[FloatArray, FloatArray, npt.NDArray[np.bool_]]:
+        """Values minus the largest of their segment, the threshold of the projection for each, and which exceed it.
 
         Entries below the threshold of those still kept are dropped until none is (Michelot's method): a few passes over
-        the array, whatever the lengths of the segments.
+        the array, whatever the lengths of the segments. Dropped entries stay dropped, so that the passes end: rounding
+        would bring an entry back that equals the threshold.
         """
-        # A shift changes nothing, but the 1 that the entries sum to would vanish beside large ones.
+        # A shift changes nothing, but keeps the sum 1 visible beside large entries.
         values = values - np.maximum.reduceat(values, self.starts)[self._segment]
         left, counts = values, self._lengths
+        kept = np.ones(len(values), dtype=np.bool_)
         while True:
             thresholds = ((np.add.reduceat(left, self.starts) - 1.0) / counts)[self._segment]
-            kept = values > thresholds
+            kept &= values > thresholds
             left = np.where(kept, values, 0.0)
             before, counts = counts, np.add.reduceat(kept, self.starts, dtype=np.intp)
             if np.array_equal(before, counts):

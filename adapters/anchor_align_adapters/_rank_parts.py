@@ -1,10 +1,10 @@
-"""The nearest graph with k connected components, where the rows of the graph are in parts: chunks of a Dask array.
+"""The nearest graph with k connected components, for a graph in parts: chunks of a Dask array.
 
-The rounds are those of :mod:`._rank`. A part keeps its own entries of G and P; what travels is of the size of the
-anchors. With row degrees d, column degrees w and the m x m matrix M = P' diag(1 / d) P, T' T is M with rows and columns
-divided by sqrt(w): one reduction gives the spectrum. M also says which anchors have a sample in common, and so the
-components. Thresholds of the columns take one more reduction: an entry that the projection of a part of a column drops
-is dropped by that of the whole column too, so that few entries can be left, and only these are sent.
+The rounds are those of :mod:`._rank`. A part keeps its own entries of G and P; the size of the data that are sent
+depends on the anchors only. With row degrees d, column degrees w and the m x m matrix M = P' diag(1 / d) P, T' T is M
+with rows and columns divided by sqrt(w): one reduction gives the spectrum. M also shows which anchors have a common
+sample, and so the components. The thresholds of the columns need one more reduction. An entry that the projection of a
+part of a column drops is also dropped by the projection of the whole column, so only few entries are sent.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from anchor_align.blocks import Parts, ScaledRows, joined, view_rows
+from anchor_align.arrays import FloatArray, IndexArray, is_sparse
+from anchor_align.blocks import Parts, ScaledRows
 
 from ._rank import FIRST_ANCHOR_SCALE, Segments, Support, _iterate, entries_of, largest_eigenpairs
-from ._types import FloatArray, IndexArray, is_sparse
 
-# Entries of a column that are sent at most. Equal ones may all be left over: they are then counted where they are.
+# Most entries of a column that are sent. Many equal entries may remain; they are then counted by the workers.
 MOST_TOPS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class PartsResult:
-    """The graph found, in parts, and how many components it has."""
+    """The graph, in parts, and its number of components."""
 
     entries: Entries
     n_components: int
@@ -36,25 +36,24 @@ class PartsResult:
 
     @property
     def graph(self) -> Parts:
-        """CSR arrays, as wide as the graph that was looked at."""
+        """CSR arrays with the columns of the given graph."""
         return self.entries.parts.map(_graph)
 
     @property
     def labels(self) -> Any:
-        """Component of every sample; a Dask array. For as few components as there may be clusters."""
+        """Component of every sample, as a Dask array. For few components, at most the number of clusters."""
         _, component = self.entries.components
         lone = self.entries.parts.total(_lone_rows) if self.entries.sums.n_lone else []
         labels = self.entries.parts.map(_labels, component, lone)
-        return joined(labels.keep(), np.empty(0, dtype=np.intp))
+        return labels.keep().joined(np.empty(0, dtype=np.intp))
 
 
 def rank_constrained_rows(G: Any, n_components: int) -> PartsResult:
     """:func:`~._rank.rank_constrained_graph` of a Dask array with CSR chunks."""
-    return _nearest(view_rows(G).parts().map(_part_of_rows), n_components)
+    return _nearest(ScaledRows(G).parts().map(_part_of_rows), n_components)
 
 
 def rank_constrained_parts(graphs: Parts, n_components: int) -> PartsResult:
-    """The same of a graph that comes in parts, CSR arrays."""
     return _nearest(graphs.map(Part), n_components)
 
 
@@ -64,10 +63,10 @@ def _nearest(parts: Parts, k: int, max_iter: int = 50) -> PartsResult:
 
 
 class Part(Support):
-    """The entries of some rows of a graph.
+    """The entries of some rows of a graph, without its empty rows and columns.
 
-    Its own rows and columns are those that have entries here: ``filled`` are the rows among the part's, of which there
-    are ``n_rows`` from the row ``first`` on, and ``used`` are the columns among the graph's ``width``.
+    ``filled`` are the rows with entries, of ``n_rows`` rows that start at row ``first`` of the graph. ``used`` are the
+    columns with entries, of ``width`` columns.
     """
 
     def __init__(self, G: Any, first: int = 0) -> None:
@@ -79,12 +78,14 @@ class Part(Support):
         super().__init__(full[self.filled][:, self.used])
 
     def __sizeof__(self) -> int:
-        """Bytes; what Dask goes by."""
         segments = (*vars(self.row_segments).values(), *vars(self.column_segments).values())
         return sum(getattr(each, "nbytes", 0) for each in (*vars(self).values(), *segments))
 
+    def own_values(self) -> FloatArray:
+        return self.values
+
     def spread(self, of_columns: Any) -> FloatArray:
-        """Numbers of the columns used, among zeros for the others."""
+        """Values of the used columns, with zeros for the others."""
         wide = np.zeros(self.width)
         wide[self.used] = of_columns
         return wide
@@ -101,14 +102,13 @@ class Entries:
     parts: Parts
 
     @cached_property
-    def sums(self) -> Sums:
-        """One pass."""
-        sums: Sums = self.parts.total(_sums)
+    def sums(self) -> EntrySums:
+        sums: EntrySums = self.parts.total(_sums)
         return sums
 
     @cached_property
     def components(self) -> tuple[int, IndexArray]:
-        """Number of components, and that of every anchor; samples without entries come after those of the anchors."""
+        """Number of components, and the component of every anchor. Samples without entries come after the anchors."""
         used = self.sums.used
         count, found = connected_components(self.sums.gram[np.ix_(used, used)] > 0, directed=False)
         component = np.full(len(self.sums.gram), -1)
@@ -117,20 +117,18 @@ class Entries:
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
+class EntrySums:
     """P' diag(1 / d) P, the column degrees, and the number of rows without entries; ``+`` joins parts."""
 
     gram: FloatArray
     degrees: FloatArray
     n_lone: int
 
-    def __add__(self, other: Sums) -> Sums:
-        """Of the rows of both."""
-        return Sums(self.gram + other.gram, self.degrees + other.degrees, self.n_lone + other.n_lone)
+    def __add__(self, other: EntrySums) -> EntrySums:
+        return EntrySums(self.gram + other.gram, self.degrees + other.degrees, self.n_lone + other.n_lone)
 
     @property
     def used(self) -> IndexArray:
-        """Columns that have entries."""
         return np.flatnonzero(self.degrees)
 
 
@@ -143,11 +141,9 @@ class PartsSpectrum:
     V: FloatArray
 
     def first_places(self) -> tuple[Parts, FloatArray]:
-        """The singular vectors."""
         return self._of_rows(0.5), FIRST_ANCHOR_SCALE * self.V
 
     def places(self) -> tuple[Parts, FloatArray]:
-        """The singular vectors over the roots of the degrees."""
         return self._of_rows(1.0), self._over_roots
 
     @cached_property
@@ -156,7 +152,7 @@ class PartsSpectrum:
         return np.asarray(self.V / np.sqrt(np.where(degrees != 0, degrees, 1.0))[:, None])
 
     def _of_rows(self, power: float) -> Parts:
-        """U = T V / sqrt(eigenvalues), which only a row's own entries are needed for."""
+        """U = T V / sqrt(eigenvalues), which needs only the entries of the row."""
         return self.entries.parts.map(_places, self._over_roots / np.sqrt(self.eigenvalues), power)
 
 
@@ -165,10 +161,9 @@ class PartsSupport:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
-        self.values = Entries(parts.zip(parts.map(_own_values)))
+        self.values = Entries(parts.zip(parts.map(Part.own_values)))
 
     def spectrum(self, values: Entries, k: int) -> PartsSpectrum:
-        """Singular vectors of the normalised graph, over sqrt(2), and its k largest eigenvalues."""
         sums, used = values.sums, values.sums.used
         roots = np.sqrt(sums.degrees[used])
         eigenvalues, found = largest_eigenpairs(sums.gram[np.ix_(used, used)] / roots / roots[:, None], k)
@@ -177,25 +172,24 @@ class PartsSupport:
         return PartsSpectrum(values, eigenvalues, V)
 
     def components(self, values: Entries) -> tuple[int, IndexArray]:
-        """Number of connected components, and the component of every anchor."""
         return values.components
 
     def project(self, a: Parts, b: FloatArray, lam: float) -> Entries:
-        """Mean of the projections of all rows, and of all columns, of g_ij - lam / 2 |a_i - b_j|^2 on the simplex."""
         targets = self._parts.zip(self._parts.zip(a).map(_target, b, lam).keep())
         values = targets.map(_project, *_column_thresholds(targets)).keep()
         return Entries(self._parts.zip(values))
 
 
 def _column_thresholds(targets: Parts) -> tuple[FloatArray, FloatArray]:
-    """Largest entry of every column, and the threshold of its projection, less that entry."""
+    """Largest entry of every column, and the threshold of its projection minus that entry."""
     tops = targets.total(_tops)
     largest, thresholds, counts = tops.thresholds()
-    # With some of the entries, thresholds are too low: go on with Michelot's method where the others are.
+    # Thresholds from a part of the entries are too low: the workers continue with Michelot's method.
     exact = bool((tops.left_out - largest <= thresholds).all())
     while not exact:
         sums, now = targets.total(_above, largest, thresholds)
-        thresholds = (sums - 1.0) / np.maximum(now, 1.0)
+        # Never lower than before, even by rounding: fewer and fewer entries are above, so that this ends.
+        thresholds = np.maximum(thresholds, (sums - 1.0) / np.maximum(now, 1.0))
         exact = np.array_equal(now, counts)
         counts = now
     return largest, thresholds
@@ -205,7 +199,7 @@ def _column_thresholds(targets: Parts) -> tuple[FloatArray, FloatArray]:
 class Tops:
     """Entries that the projection of each column keeps, ordered by column; ``+`` joins parts.
 
-    ``left_out`` is the largest entry of each column that it might keep too, but there were too many of them.
+    ``left_out`` is, for each column, the largest entry that might also be kept but was one too many to send.
     """
 
     columns: IndexArray
@@ -214,7 +208,6 @@ class Tops:
 
     @classmethod
     def at_most(cls, columns: IndexArray, values: FloatArray, left_out: FloatArray) -> Tops:
-        """The largest of some entries that are ordered by column."""
         if not len(columns) or np.bincount(columns).max() <= MOST_TOPS:
             return cls(columns, values, left_out)
         order = np.lexsort((-values, columns))
@@ -225,7 +218,6 @@ class Tops:
         return cls(columns[few], values[few], left_out)
 
     def __add__(self, other: Tops) -> Tops:
-        """Of the rows of both."""
         columns = np.concatenate([self.columns, other.columns])
         order = np.argsort(columns, kind="stable")
         columns, values = columns[order], np.concatenate([self.values, other.values])[order]
@@ -233,7 +225,7 @@ class Tops:
         return self.at_most(columns[kept], values[kept], np.maximum(self.left_out, other.left_out))
 
     def thresholds(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Largest entry of every column, the threshold less that entry, and how many entries are above it."""
+        """Largest entry of every column, the threshold minus that entry, and the number of entries above it."""
         segments = _segments(self.columns)
         _, found, kept = segments.cut(self.values)
         present = self.columns[segments.starts]
@@ -244,7 +236,6 @@ class Tops:
 
 
 def _segments(columns: IndexArray) -> Segments:
-    """Segments of equal numbers."""
     counts = np.bincount(columns)
     return Segments(counts[counts > 0])
 
@@ -253,22 +244,18 @@ def _part_of_rows(rows: ScaledRows) -> Part:
     return Part(rows.array, rows.first)
 
 
-def _own_values(part: Part) -> FloatArray:
-    return part.values
-
-
 def _row_degrees(part: Part, values: FloatArray) -> FloatArray:
     return np.bincount(part.rows, values, part.shape[0]).astype(np.float64, copy=False)
 
 
-def _sums(item: Values) -> Sums:
+def _sums(item: Values) -> EntrySums:
     part, values = item
     scaled = part.matrix(values / np.sqrt(_row_degrees(part, values))[part.rows])
     product = scaled.T @ scaled
     gram = np.zeros((part.width, part.width))
     gram[np.ix_(part.used, part.used)] = product.toarray() if is_sparse(product) else product
     degrees = part.spread(np.bincount(part.columns, values, len(part.used)))
-    return Sums(gram, degrees, part.n_rows - len(part.filled))
+    return EntrySums(gram, degrees, part.n_rows - len(part.filled))
 
 
 def _places(item: Values, of_columns: FloatArray, power: float) -> FloatArray:
@@ -321,7 +308,7 @@ def _labels(item: Values, component: IndexArray, lone: list[int]) -> IndexArray:
     linked = values > 0
     of_filled = np.zeros(len(part.filled), dtype=np.intp)
     of_filled[part.rows[linked]] = component[part.used[part.columns[linked]]]
-    # Samples without entries are components of their own.
+    # Each sample without entries is its own component.
     labels = component.max() + 1 + np.searchsorted(lone, part.first + np.arange(part.n_rows))
     labels[part.filled] = of_filled
     return np.asarray(labels, dtype=np.intp)

@@ -1,9 +1,9 @@
-"""Anchors that are the same in every view: directly alternate sampling (SFMC, Eqs. 28 to 31).
+"""Common anchors of all views: directly alternate sampling (SFMC, Eqs. 28 to 31).
 
-It gives every sample a score s in [0, 1] and takes the largest; then s <- s (1 - s), divided by its maximum, and so on.
-A sample just taken has s = 1, so its score, and that of its duplicates, is 0 from then on. The map is chaotic: after
-some fifty anchors the last digit of the first scores decides. They are therefore summed feature by feature in the order
-of the views, in double precision, for dense and sparse views alike, and in whatever parts the samples come.
+Every sample has a score s in [0, 1]. The sample with the largest score becomes an anchor; then s <- s (1 - s), divided
+by its maximum, and so on. A chosen sample has s = 1, so its score, and the score of its duplicates, is 0 from then on.
+The map is chaotic: after about fifty anchors the last digit of the first scores decides. They are therefore summed
+feature by feature in the order of the views, in double precision, for dense and sparse views and for any parts.
 """
 
 from __future__ import annotations
@@ -15,23 +15,21 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from anchor_align.blocks import ScaledRows, is_dask, map_rows, read_rows, run_rows
+from anchor_align.arrays import FloatArray, IndexArray, is_sparse
+from anchor_align.blocks import ScaledRows, is_distributed, map_rows, read_rows, run_rows
 
-from ._types import FloatArray, IndexArray, is_sparse
-
-# Anchors after which a cluster keeps new scores. That costs as much as a pass; going through the steps again, little.
+# Anchors after which a cluster stores new scores. Storing costs as much as a pass; repeating the steps costs little.
 STEPS = 8
 
 
 @dataclass(frozen=True)
 class Best:
-    """Largest score and the first sample that has it; ``+`` joins parts."""
+    """Largest score and the first sample with it; ``+`` joins parts."""
 
     score: float
     row: int
 
     def __add__(self, other: Best) -> Best:
-        """Of both; the other's samples come after these."""
         return self if self.score >= other.score else other
 
 
@@ -42,15 +40,14 @@ class Minima:
     views: list[FloatArray]
 
     def __add__(self, other: Minima) -> Minima:
-        """Of both."""
         return Minima([np.minimum(*each) for each in zip(self.views, other.views, strict=True)])
 
 
 def alternate_sampling(views: Sequence[ScaledRows], n_anchors: int) -> IndexArray:
-    """Indices of the samples that are the anchors, ascending; one pass over the scores for each."""
+    """Indices of the samples that become anchors, ascending; one pass over the scores for each."""
     parts = views[0].parts().zip(*(X.parts() for X in views[1:]))
     scores = parts.map(_first_scores, parts.total(_lowest)).keep()
-    steps = STEPS if is_dask(views[0].array) else 1
+    steps = STEPS if is_distributed(views[0].array) else 1
     taken: list[int] = []
     divisors: list[float] = []
     for _ in range(n_anchors):
@@ -61,7 +58,7 @@ def alternate_sampling(views: Sequence[ScaledRows], n_anchors: int) -> IndexArra
         divisors = [*divisors, best.score]
         if len(divisors) == steps:
             scores, divisors = scores.map(_next_scores, divisors).keep(), []
-    # No sample left that differs from those taken: fill up in order.
+    # All other samples are duplicates of anchors: fill up in order.
     rest = np.setdiff1d(np.arange(n_anchors), taken)[: n_anchors - len(taken)]
     return np.sort(np.concatenate([np.asarray(taken, dtype=np.intp), rest]))
 
@@ -77,7 +74,7 @@ def _best(part: Scores, divisors: Sequence[float]) -> Best:
 
 
 def _next_scores(part: Scores, divisors: Sequence[float]) -> Scores:
-    """Scores some anchors later; ``divisors`` are the largest ones before each of them."""
+    """Scores after some anchors; ``divisors`` are the largest scores before each of them."""
     first, scores = part
     for largest in divisors:
         scores = scores / largest
@@ -86,16 +83,15 @@ def _next_scores(part: Scores, divisors: Sequence[float]) -> Scores:
 
 
 def _lowest(views: Sequence[ScaledRows]) -> Minima:
-    return Minima([_lowest_of_view(X) for X in views])
+    def of_view(X: ScaledRows) -> FloatArray:
+        n, d = X.shape
+        return np.asarray(np.min(list(map_rows(lambda rows: _minima(_divided(X, rows)), n, width=2 * d)), axis=0))
 
-
-def _lowest_of_view(X: ScaledRows) -> FloatArray:
-    n, d = X.shape
-    return np.asarray(np.min(list(map_rows(lambda rows: _minima(_divided(X, rows)), n, width=2 * d)), axis=0))
+    return Minima([of_view(X) for X in views])
 
 
 def _first_scores(views: Sequence[ScaledRows], low: Minima) -> Scores:
-    """Sum over all features of what a sample has above the feature's minimum."""
+    """Sum over all features of the distance of a sample from the minimum of the feature."""
     sums = np.zeros(views[0].shape[0])
     for X, minima in zip(views, low.views, strict=True):
         _add_features(sums, X, minima)
@@ -103,22 +99,20 @@ def _first_scores(views: Sequence[ScaledRows], low: Minima) -> Scores:
 
 
 def _add_features(sums: FloatArray, X: ScaledRows, low: FloatArray) -> None:
-    n, d = X.shape
-
     def add(rows: slice) -> None:
         block = _divided(X, rows)
         if is_sparse(block) and not low.any():
-            # Adding the entries that are not zero, one after the other, gives the same sums.
+            # The sum of the nonzero entries, one after the other, is the same.
             columns = sp.csc_array(block)
             at = np.concatenate([np.arange(block.shape[0]), columns.indices])
             sums[rows] = np.bincount(at, np.concatenate([sums[rows], columns.data]), block.shape[0])
             return
         dense = block.toarray() if is_sparse(block) else block
-        # One contiguous row for each feature: added up one after the other. Of a single sample, numpy would add pairs.
+        # One contiguous row for each feature, added one after the other. For a single sample numpy would add pairs.
         features = np.concatenate([sums[None, rows], np.ascontiguousarray((dense - low).T)])
         sums[rows] = np.add.reduce(features, axis=0) if features.shape[1] > 1 else np.cumsum(features)[-1]
 
-    run_rows(add, n, width=3 * d)
+    run_rows(add, X.shape[0], width=3 * X.shape[1])
 
 
 def _minima(block: Any) -> FloatArray:
@@ -126,7 +120,7 @@ def _minima(block: Any) -> FloatArray:
 
 
 def _divided(X: ScaledRows, rows: slice) -> Any:
-    """Scaled samples in double precision, by a true division: a product with the inverse differs in the last digit."""
+    """Scaled samples in double precision, by division: a product with the inverse differs in the last digit."""
     block = read_rows(X.array, rows).astype(np.float64)
     if X.unit:
         return ScaledRows(block, unit=True).block(slice(None))

@@ -1,4 +1,4 @@
-"""Scaling of views: learned in one pass over the rows, done on the way to whoever needs them."""
+"""Scaling of views: learned in one pass over the rows, applied when rows are read."""
 
 from __future__ import annotations
 
@@ -10,32 +10,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from anchor_align import InputError
-from anchor_align.blocks import ColumnStats, ScaledRows, is_dask, joined, scaled_rows, view_rows
-from anchor_align.errors import unknown_name
+from anchor_align.arrays import FloatArray, IndexArray, is_sparse
+from anchor_align.blocks import ColumnStats, ScaledRows, is_distributed, scaled_rows
+from anchor_align.checks import check_choice
 
-from ._types import FloatArray, IndexArray, is_sparse
-
-# Largest absolute values that can be squared and added up.
-SMALLEST, LARGEST = 1e-100, 1e100
-# The same in single precision, with room for sums over features and samples.
-SINGLE = 1e-12, 1e12
-SCALES = ("spread", "standard", "unit", "max", None)
+SMALLEST, LARGEST = 1e-100, 1e100  # largest absolute values that can be squared and added up
+SINGLE = 1e-12, 1e12  # the same in single precision, with room for sums over features and samples
+SCALES = ("spread", "standard", "unit", "max")
 
 
 @dataclass(frozen=True, eq=False)
 class Scaler:
-    """What was learned from a view; scales other samples of it in the same way.
-
-    Attributes
-    ----------
-    centre, divisor : ndarray of shape (n_features,) or None
-    unit : bool
-        Whether samples are scaled, each on its own.
-    known : ColumnStats or None
-        Of the view that was learned from.
-    double : bool
-        Whether blocks are worked on in double precision, because single precision cannot hold their squares.
-    """
+    """The scale of a view, for other samples too. ``unit``, ``known`` and ``double`` as in ``ScaledRows``."""
 
     centre: FloatArray | None = None
     divisor: FloatArray | None = None
@@ -44,28 +30,26 @@ class Scaler:
     double: bool = False
 
     def __call__(self, X: Any) -> ScaledRows:
-        """Scale a view."""
-        return view_rows(X, self.centre, self.divisor, self.unit, self.known, self.double)
+        return ScaledRows(X, self.centre, self.divisor, self.unit, self.known, self.double)
 
 
 def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
-    """Learn how to scale a view.
+    """Learn the scale of a view; ``view`` is its number, for messages.
 
-    Parameters
-    ----------
-    X : ndarray, csr_array or Dask array of shape (n_samples, n_features)
-    scale : {"spread", "standard", "unit", "max", None}
-        "spread": the view divided by the root mean square standard deviation of its features. "standard": every feature
-        to mean 0 and standard deviation 1, constant features to 0. "unit": every sample to a mean square of 1, samples
-        that are all zero stay so. "max": the view divided by its largest absolute entry. None: as it is.
-    view : int, default=0
-        For the message if the numbers cannot be used.
+    "spread" divides the view by the root mean square standard deviation of its features. "standard" gives every feature
+    mean 0 and standard deviation 1; constant features become 0. "unit" gives every sample a mean square of 1; samples
+    of zeros stay zero. "max" divides the view by its largest absolute entry. None does not scale.
     """
-    if scale is not None and (not isinstance(scale, str) or scale not in SCALES):
-        raise unknown_name("scale", scale, [name for name in SCALES if name])
-    raw = view_rows(X)
+    if scale is not None:
+        check_choice("scale", scale, SCALES)
+    raw = ScaledRows(X)
     stats = raw.stats()
-    _check_size(stats, view)
+    # Squares of the largest entry, and their sums, must neither overflow nor vanish.
+    if stats.largest and not SMALLEST <= stats.largest <= LARGEST:
+        raise InputError(
+            f"View {view}'s largest absolute value is {stats.largest:.1e}; expected {SMALLEST:g} to {LARGEST:g}. "
+            "Multiply the view by a constant."
+        )
     least, most = SINGLE
     double = bool(stats.largest) and not least <= stats.largest <= most
     if scale == "unit":
@@ -82,34 +66,23 @@ def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
 
 
 def _spread(stats: ColumnStats, dtype: np.dtype[Any]) -> FloatArray:
-    """Standard deviation of every feature; spread that is rounding noise only counts as none."""
+    """Standard deviation of every feature; zero if it is only rounding noise."""
     spread = np.sqrt(stats.variance)
     noise = 8.0 * np.finfo(dtype).eps * np.maximum(np.abs(stats.low), np.abs(stats.high))
     return np.where((stats.low < stats.high) & (spread > noise), spread, 0.0)
 
 
 def scale_views(views: Sequence[Any], scale: str | None) -> tuple[list[ScaledRows], list[Scaler]]:
-    """Scale all views, each on its own; the scalers do the same to other samples."""
     scalers = [learn_scaler(X, scale, view) for view, X in enumerate(views)]
     return apply_scalers(views, scalers), scalers
 
 
 def apply_scalers(views: Sequence[Any], scalers: Sequence[Scaler]) -> list[ScaledRows]:
-    """Scale views as learned."""
     return [scaler(X) for scaler, X in zip(scalers, views, strict=True)]
 
 
-def _check_size(stats: ColumnStats, view: int) -> None:
-    """Squares of the largest entry, and their sums, must neither overflow nor vanish."""
-    if stats.largest and not SMALLEST <= stats.largest <= LARGEST:
-        raise InputError(
-            f"View {view}'s largest absolute value is {stats.largest:.1e}; expected {SMALLEST:g} to {LARGEST:g}. "
-            "Multiply the view by a constant."
-        )
-
-
 class _SideBySide:
-    """Dense views next to each other, a block of rows at a time."""
+    """Dense views side by side, one block of rows at a time."""
 
     def __init__(self, views: Sequence[ScaledRows]) -> None:
         self._views = views
@@ -122,11 +95,11 @@ class _SideBySide:
 
 def side_by_side(views: Sequence[ScaledRows]) -> ScaledRows:
     """All features of all views; sparse if one view is, and then without the shift of sparse views."""
-    if is_dask(views[0].array):
+    if is_distributed(views[0].array):
         kind = sp.csr_array if any(X.sparse for X in views) else np.empty
         shape, dtype = (0, sum(X.shape[1] for X in views)), np.result_type(*(X.dtype for X in views))
         parts = views[0].parts().zip(*(X.parts() for X in views[1:]))
-        return view_rows(joined(parts.map(_side_by_side), kind(shape, dtype=dtype)))
+        return ScaledRows(parts.map(_side_by_side).joined(kind(shape, dtype=dtype)))
     if any(X.sparse for X in views):
         return ScaledRows(_side_by_side(views))
     return ScaledRows(_SideBySide(views))

@@ -12,13 +12,13 @@ from typing import Any
 from sklearn.base import clone
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl
+from anchor_align.arrays import FloatArray
 from anchor_align.blocks import ScaledRows
 from anchor_align.checks import check_flag, check_number, check_whole_number
 
 from ._alternation import Settings, alternate, best_graph
-from ._anchors import anchors_of_views, check_n_anchors
+from ._kmeans_anchors import anchors_of_views, check_n_anchors
 from ._scaling import apply_scalers, scale_views
-from ._types import FloatArray
 
 
 class FMVACC(Adapter):
@@ -29,20 +29,20 @@ class FMVACC(Adapter):
     beta : float, default=1.0
         Weight of the ridge on the graph, >= 0; large values spread each sample over more anchors.
     orthogonal : bool, default=True
-        Orthonormal anchors in views that have at least as many features as anchors; False is the paper's ablation.
+        Orthonormal anchors in views with at least as many features as anchors; False is the ablation of the paper.
     max_iter : int, default=50
-        Rounds of the alternation at most.
+        Largest number of rounds of the alternation.
     tol : float, default=1e-6
-        Relative change of the objective at which to stop.
+        The alternation ends if the relative change of the objective is at most ``tol``.
     scale : {"standard", "spread", "unit", "max", None}, default="standard"
-        How each view is scaled first. "standard": every feature to mean 0 and standard deviation 1, as in the paper.
-        "spread": divided by the root mean square standard deviation of its features. "unit": every sample to a mean
-        square of 1. "max": divided by its largest absolute entry. None: left as it is.
+        Scale of each view. "standard": every feature has mean 0 and standard deviation 1, as in the paper. "spread":
+        the view is divided by the root mean square standard deviation of its features. "unit": every sample has a mean
+        square of 1. "max": the view is divided by its largest absolute entry. None: no scaling.
     n_init : int, default=10
-        Runs of the k-means that gives the first anchors, of which the best is kept.
+        Runs of the k-means for the first anchors; the best run is used.
     kmeans : {"full", "minibatch", "sample"}, default="full"
         "full": k-means on all samples. For millions of samples: "sample", k-means on a random sample of 500 for each
-        anchor, 20,000 at least; "minibatch", centres that follow 100 random batches of a tenth of that.
+        anchor, 20,000 at least; "minibatch", k-means on 100 random batches, each a tenth of that size.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class FMVACC(Adapter):
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int
     ) -> AnchorGraphs:
-        """Alternate in every view, each from k-means anchors with a seed of its own."""
+        """Learn the anchors of every view by alternation, from k-means anchors with its own seed."""
         settings = self._checked()
         counts = check_n_anchors(n_anchors, views)
         scaled, scalers = scale_views(views, self.scale)
@@ -92,21 +92,21 @@ class FMVACC(Adapter):
     def path(
         self, views: Sequence[Any], betas: Iterable[float], *, n_anchors: int, random_state: int
     ) -> Iterator[tuple[FMVACC, AnchorGraphs]]:
-        """Anchors for one ``beta`` after the other, each found from those before: faster than from the start.
+        """Anchors for several values of ``beta``. Each search starts from the anchors before it, which is faster.
 
-        The objective may end in another minimum than from the start, mostly in one that is as good.
+        The objective may end in another minimum than with a new start, usually in an equally good one.
 
         Parameters
         ----------
         views : as for :meth:`learn_anchors`
         betas : iterable of float
-            Best in ascending or descending order: neighbours should be alike.
+            Best in ascending or descending order, so that neighbours are similar.
         n_anchors, random_state : int
 
         Yields
         ------
         adapter : FMVACC
-            This one with the next ``beta``; its :meth:`new_graphs` makes graphs.
+            A copy with the next ``beta``; its :meth:`new_graphs` makes graphs.
         learned : AnchorGraphs
             Without graphs, as from :meth:`learn_anchors`.
 

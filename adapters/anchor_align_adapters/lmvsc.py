@@ -1,12 +1,12 @@
-"""LMVSC-style anchor graphs: k-means anchors, and each sample as their nearest convex combination.
+"""LMVSC: k-means anchors, and each sample as their nearest convex combination.
 
 For one view X with anchors A (m x features) each row z of the graph is the exact solution of
 
     min |x - z A|^2 + alpha |z|^2,   z >= 0,   sum z = 1
 
-(Kang et al., Large-scale multi-view subspace clustering in linear time, AAAI 2020). The method itself puts the graphs
-side by side, ``fusion="concat"``: no permutation of anchors can change that result. With aligned anchors their mean,
-a fraction as wide, can be used instead.
+(Kang et al., Large-scale multi-view subspace clustering in linear time, AAAI 2020). The paper puts the graphs side by
+side, ``fusion="concat"``: no permutation of anchors can change that result. With aligned anchors their mean, which has
+fewer columns, can be used instead.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl, simplex_least_squares
-from anchor_align.blocks import ScaledRows, scaled_rows
+from anchor_align.blocks import scaled_rows
 from anchor_align.checks import check_number
 
-from ._anchors import anchors_of_views, check_n_anchors
+from ._kmeans_anchors import anchors_of_views, check_n_anchors
 from ._scaling import apply_scalers, scale_views
 
 
@@ -33,15 +33,15 @@ class LMVSC(Adapter):
         Weight of the ridge, >= 0; large values spread each sample over more anchors. It is compared with squared
         distances of samples, so its meaning depends on ``scale``.
     scale : {"spread", "standard", "unit", "max", None}, default="spread"
-        How each view is scaled first. "spread": divided by the root mean square standard deviation of its features, so
-        that ``alpha`` means the same for every view. "standard": every feature to mean 0 and standard deviation 1;
-        for features in different units. "unit": every sample to a mean square of 1; for word counts. "max": divided by
-        its largest absolute entry. None: left as it is, as in the paper.
+        Scale of each view. "spread": the view is divided by the root mean square standard deviation of its features, so
+        that ``alpha`` has the same meaning for every view. "standard": every feature has mean 0 and standard deviation
+        1, for features in different units. "unit": every sample has a mean square of 1, for word counts. "max": the
+        view is divided by its largest absolute entry. None: no scaling, as in the paper.
     n_init : int, default=1
-        Runs of k-means, of which the best is kept.
+        Runs of k-means; the best run is used.
     kmeans : {"full", "minibatch", "sample"}, default="full"
         "full": k-means on all samples. For millions of samples: "sample", k-means on a random sample of 500 for each
-        anchor, 20,000 at least; "minibatch", centres that follow 100 random batches of a tenth of that.
+        anchor, 20,000 at least; "minibatch", k-means on 100 random batches, each a tenth of that size.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class LMVSC(Adapter):
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int
     ) -> AnchorGraphs:
-        """K-means anchors of every view, each with a seed of its own."""
+        """Find the k-means anchors of every view, with its own seed."""
         check_number("alpha", self.alpha)
         counts = check_n_anchors(n_anchors, views)
         scaled, scalers = scale_views(views, self.scale)
@@ -81,14 +81,12 @@ class LMVSC(Adapter):
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> list[np.ndarray]:
         """Graphs of samples on the anchors."""
         alpha = check_number("alpha", self.alpha)
-        scaled = apply_scalers(views, learned.state)
-        return [_graph(X, A, alpha) for X, A in zip(scaled, learned.anchors or (), strict=True)]
-
-
-def _graph(X: ScaledRows, A: np.ndarray, alpha: float) -> np.ndarray:
-    """Graph of one view. Rows sum to one, so a shift common to samples and anchors changes nothing."""
-    rows, shift = scaled_rows(X, slice(None))
-    return simplex_least_squares(rows, A + shift, alpha)
+        graphs = []
+        for X, A in zip(apply_scalers(views, learned.state), learned.anchors or (), strict=True):
+            rows, shift = scaled_rows(X, slice(None))
+            # Rows of a graph sum to one, so a shift common to samples and anchors changes nothing.
+            graphs.append(simplex_least_squares(rows, A + shift, alpha))
+        return graphs
 
 
 @hookimpl

@@ -1,4 +1,4 @@
-"""Graphs that exist already: made in MATLAB, R, another process, by a method that cannot be called from here."""
+"""Graphs that already exist: made in MATLAB, in R, or in another process."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from anchor_align.checks import check_flag
 
 
 class Precomputed(Adapter):
-    """Anchor graphs made elsewhere take the place of the views; only fusion and clustering run here.
+    """Precomputed anchor graphs take the place of the views; only fusion and clustering run here.
 
-    The graphs have the anchors they have, which may differ in number: ``n_anchors`` is not used.
+    The graphs determine the numbers of anchors, which may differ: ``n_anchors`` is not used.
 
     Parameters
     ----------
     aligned : bool, default=False
-        True if the columns of the graphs correspond already; they are then fused in their order.
+        True if the columns of the graphs already correspond; they then stay in their order.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Precomputed(Adapter):
         self.aligned = aligned
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
-        """Not used: the graphs have the anchors they have."""
+        """Not used: the graphs determine the numbers of anchors."""
         return 1
 
     def anchor_graphs(
@@ -53,7 +53,7 @@ class Precomputed(Adapter):
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
     ) -> AnchorGraphs:
-        """Nothing is learned; the graphs are read a block at a time."""
+        """Learn nothing; the graphs are read one block at a time."""
         return AnchorGraphs((), aligned=check_flag("aligned", self.aligned))
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Sequence[Any]:

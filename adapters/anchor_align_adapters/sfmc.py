@@ -1,13 +1,13 @@
-"""SFMC-style clustering: anchors shared by all views, sparse graphs, a fused graph with k connected components.
+"""SFMC: common anchors of all views, sparse graphs, a fused graph with k connected components.
 
-The graphs B_v of the views (samples x anchors, each sample on its nearest anchors) are averaged with weights on the
-simplex; weights and the nearest graph P with exactly k connected components are found in turn,
+The fused graph is the mean of the graphs B_v of the views (samples x anchors, each sample on its nearest anchors) with
+weights on the simplex. The weights and the nearest graph P with exactly k connected components are found in turn,
 
     min |sum_v w_v B_v - P|^2,   w on the simplex,   P with k components,
 
 and the components are the clusters (Li et al., Multiview clustering: a scalable and parameter-free bipartite graph
 fusion method, TPAMI 2022). Anchors are the same samples in all views, so their columns correspond. With
-``anchors="flexible"`` every view has anchors of its own, which have to be aligned.
+``anchors="flexible"`` every view has its own anchors, which must be aligned.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from anchor_align import Adapter, AnchorGraphs, hookimpl
-from anchor_align.blocks import Parts, ScaledRows, is_dask, parts_of, scaled_rows, view_rows
-from anchor_align.checks import check_whole_number
-from anchor_align.errors import InputError, unknown_name
+from anchor_align import Adapter, AnchorGraphs, hookimpl, project_rows_on_simplex
+from anchor_align.arrays import FloatArray, IndexArray, is_sparse
+from anchor_align.blocks import ScaledRows, is_distributed, parts_of, scaled_rows
+from anchor_align.checks import check_choice, check_whole_number
+from anchor_align.errors import InputError
 
-from ._anchors import anchors_of_views, check_n_anchors, kmeans_anchors
-from ._neighbours import nearest_anchor_graph
+from ._kmeans_anchors import anchors_of_views, check_n_anchors, kmeans_anchors
 from ._rank import RankResult, rank_constrained_graph
 from ._rank_parts import PartsResult, rank_constrained_parts, rank_constrained_rows
 from ._sampling import alternate_sampling
 from ._scaling import apply_scalers, scale_views, side_by_side
-from ._types import FloatArray, IndexArray, is_sparse
 
 STYLES = ("alternate", "random", "kmeans", "flexible")
-DEFAULT_SHARE = 0.5
+DEFAULT_FRACTION = 0.5
 DEFAULT_MOST = 200
+BLOCK_NUMBERS = 2**22  # distances to anchors computed at once: 32 MB
 
 
 class SFMC(Adapter):
@@ -43,26 +43,26 @@ class SFMC(Adapter):
     Parameters
     ----------
     anchors : {"alternate", "random", "kmeans", "flexible"}, default="alternate"
-        "alternate": samples spread by directly alternate sampling, the same in every view. "random": random samples,
-        the same in every view. "kmeans": centres of k-means on all views together. "flexible": centres of k-means in
-        every view on its own, to be aligned.
+        "alternate": samples from directly alternate sampling, the same in every view. "random": random samples, the
+        same in every view. "kmeans": centres of k-means on all views together. "flexible": centres of k-means in each
+        view, which are then aligned.
     n_neighbors : int, default=10
-        Anchors that each sample is connected to; one fewer than there are anchors at most.
+        Number of anchors that each sample is connected to, at most the number of anchors minus one.
     max_iter : int, default=10
         Rounds of weights and graph in turn.
     kmeans : {"full", "minibatch", "sample"}, default="full"
-        How centres are found: "full" looks at all samples. For millions of samples: "sample", a random sample of 500
-        for each anchor, 20,000 at least; "minibatch", 100 random batches of a tenth of that.
+        Samples for the centres. "full": all samples. For millions of samples: "sample", a random sample of 500 for each
+        anchor, 20,000 at least; "minibatch", 100 random batches, each a tenth of that size.
     scale : {"max", "standard", "spread", "unit", None}, default="max"
-        How each view is scaled first. "max": divided by its largest absolute entry, as in the released code.
-        "standard": every feature to mean 0 and standard deviation 1. "spread": divided by the root mean square standard
-        deviation of its features. "unit": every sample to a mean square of 1. None: left as it is.
+        Scale of each view. "max": the view is divided by its largest absolute entry, as in the released code.
+        "standard": every feature has mean 0 and standard deviation 1. "spread": the view is divided by the root mean
+        square standard deviation of its features. "unit": every sample has a mean square of 1. None: no scaling.
 
     Notes
     -----
-    By default half of the samples are anchors, as in the paper, but no more than 200: the time grows with the third
-    power of their number. Alternate sampling works in double precision, whatever the views come in. If a graph with
-    exactly ``n_clusters`` components is not found, a warning says so and the labels are those of spectral clustering.
+    By default half of the samples are anchors, as in the paper, but at most 200: the time grows with the third power of
+    their number. Alternate sampling uses double precision for views of any dtype. If no graph with exactly
+    ``n_clusters`` components is found, there is a warning and the labels come from spectral clustering.
 
     Examples
     --------
@@ -94,23 +94,22 @@ class SFMC(Adapter):
 
     @property
     def views_apart(self) -> bool:  # type: ignore[override]  # depends on a setting
-        """Whether every view has anchors of its own."""
+        """Whether every view has its own anchors."""
         return self.anchors == "flexible"
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Half of the samples, at most 200, at least one for each cluster."""
-        return max(min(int(DEFAULT_SHARE * n_samples), DEFAULT_MOST), min(n_clusters, n_samples))
+        return max(min(int(DEFAULT_FRACTION * n_samples), DEFAULT_MOST), min(n_clusters, n_samples))
 
     def graph_bytes(self, n_samples: int, n_anchors: int, itemsize: int) -> int:
-        """Memory that one graph takes: for every neighbour a weight in double precision and a column."""
+        """Memory of one graph: for every neighbour a weight in double precision and a column."""
         return n_samples * (12 * min(check_whole_number("n_neighbors", self.n_neighbors, least=1), n_anchors) + 4)
 
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int
     ) -> AnchorGraphs:
-        """Choose anchors as ``anchors`` says."""
-        if not isinstance(self.anchors, str) or self.anchors not in STYLES:
-            raise unknown_name("anchors", self.anchors, STYLES)
+        """Choose anchors by the method in ``anchors``."""
+        check_choice("anchors", self.anchors, STYLES)
         check_whole_number("n_neighbors", self.n_neighbors, least=1)
         counts = check_n_anchors(n_anchors, views)
         if min(counts) < n_clusters:
@@ -120,15 +119,18 @@ class SFMC(Adapter):
         return AnchorGraphs((), anchors, aligned=self.anchors != "flexible", state=scalers)
 
     def view_weights(self, graphs: Sequence[Any], *, n_clusters: int, random_state: int) -> FloatArray:
-        """Weights of the views, found in turn with the graph of k components."""
+        """Find the weights of the views and the graph with k components in turn."""
         weights = np.full(len(graphs), 1.0 / len(graphs))
         if len(graphs) == 1:
             return weights
         parts = parts_of(graphs[0]).zip(*map(parts_of, graphs[1:])).map(_as_sparse).keep()
-        find = _find_in_parts if is_dask(graphs[0]) else _find_here
         Q = parts.total(_products)
         for _ in range(check_whole_number("max_iter", self.max_iter, least=1)):
-            P = find(parts.map(_weighted_sum, weights), n_clusters)
+            fused = parts.map(_weighted_sum, weights)
+            if is_distributed(graphs[0]):
+                P = rank_constrained_parts(fused, n_clusters).graph
+            else:
+                P = fused.map(lambda G: rank_constrained_graph(G, n_clusters).graph)
             s = parts.zip(P).total(_products_with)
             before, weights = weights, simplex_weights(Q, s)
             if np.array_equal(before, weights):
@@ -136,9 +138,9 @@ class SFMC(Adapter):
         return weights
 
     def cluster(self, graph: Any, *, n_clusters: int, random_state: int) -> IndexArray:
-        """Connected components of the nearest graph that has ``n_clusters`` of them."""
+        """Return the connected components of the nearest graph with ``n_clusters`` components."""
         find: Callable[..., RankResult | PartsResult] = rank_constrained_graph
-        if is_dask(graph):
+        if is_distributed(graph):
             find = rank_constrained_rows
         result = find(graph, n_clusters)
         if result.n_components == n_clusters:
@@ -155,12 +157,12 @@ class SFMC(Adapter):
         graphs = []
         for X, A in zip(apply_scalers(views, learned.state), learned.anchors or (), strict=True):
             rows, shift = self._samples(X, slice(None))
-            # Anchors that are sparse samples have kept their zeros, as the samples do.
+            # Anchors that are sparse samples have no shift either.
             graphs.append(nearest_anchor_graph(rows, A if is_sparse(A) else A + shift, self.n_neighbors))
         return graphs
 
     def _choose_anchors(self, views: list[ScaledRows], counts: list[int], random_state: int) -> list[Any]:
-        """Anchors of every view; shared ones are as many in each."""
+        """Anchors of every view; common anchors have the same number in each."""
         if self.anchors == "flexible":
             return anchors_of_views(
                 views, counts, scale=self.scale, n_init=1, random_state=random_state, kind=self.kmeans
@@ -170,7 +172,7 @@ class SFMC(Adapter):
             together, kind = side_by_side(views), self.kmeans
             centres = kmeans_anchors(together, n_anchors, n_init=1, random_state=random_state, view=0, kind=kind)
             parts = np.split(centres, np.cumsum([X.shape[1] for X in views])[:-1], axis=1)
-            # Sparse rows have kept their zeros.
+            # Sparse rows are not shifted.
             return [A - X.offset * X.factor if X.sparse else A for X, A in zip(views, parts, strict=True)]
         n = views[0].shape[0]
         if self.anchors == "random":
@@ -183,15 +185,69 @@ class SFMC(Adapter):
         """Scaled samples, and the shift that sparse ones lack; in double precision for alternate sampling."""
         if self.anchors != "alternate" or X.dtype == np.float64:
             return scaled_rows(X, rows)
-        block = view_rows(X.array).block(rows).astype(np.float64)
+        block = ScaledRows(X.array).block(rows).astype(np.float64)
         return scaled_rows(ScaledRows(block, X.centre, X.divisor, X.unit, X.known), slice(None))
+
+
+def nearest_anchor_graph(X: Any, A: Any, n_neighbours: int) -> sp.csr_array:
+    """Sparse graph of the rows of X on their nearest anchors in A, in closed form; a single anchor has weight one.
+
+    With squared distances h_1 <= h_2 <= ... of a sample to the anchors and k neighbours, the weight of the j-th nearest
+    is (h_{k+1} - h_j) / (k h_{k+1} - h_1 - ... - h_k): rows sum to one, without a kernel width. It minimises
+    sum_j h_j b_j + gamma |b|^2 on the simplex for the gamma that makes exactly k weights positive.
+    """
+    n, m = X.shape[0], A.shape[0]
+    k = min(n_neighbours, m - 1)
+    if k == 0:
+        return sp.csr_array(np.ones((n, 1)))
+    A = A.astype(np.float64)
+    # A common offset of the anchors changes no distance but costs digits. Sparse views are not shifted.
+    centre = None if is_sparse(A) or is_sparse(X) else A.mean(axis=0)
+    A = A if centre is None else A - centre
+    square_norms = _square_norms(A)
+    indices = np.empty((n, k), dtype=np.int32)
+    weights = np.empty((n, k))
+    step = max(1, BLOCK_NUMBERS // m)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        block = X[rows].astype(np.float64)
+        block = block if centre is None else block - centre
+        products = block @ A.T
+        products = products.toarray() if is_sparse(products) else products
+        distances = np.maximum(_square_norms(block)[:, None] + square_norms - 2.0 * products, 0.0)
+        indices[rows], weights[rows] = _nearest(distances, k)
+    graph = sp.csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, m))
+    graph.sort_indices()
+    graph.eliminate_zeros()
+    return graph
+
+
+def _nearest(distances: FloatArray, k: int) -> tuple[IndexArray, FloatArray]:
+    """The k nearest anchors of every row and their weights."""
+    nearest = np.argpartition(distances, k, axis=1)[:, : k + 1] if k + 1 < distances.shape[1] else None
+    if nearest is None:
+        nearest = np.broadcast_to(np.arange(k + 1), distances.shape)
+    h = np.take_along_axis(distances, nearest, axis=1)
+    order = np.argsort(h, axis=1, kind="stable")
+    h = np.take_along_axis(h, order, axis=1)
+    closeness = h[:, k:] - h[:, :k]
+    total = closeness.sum(axis=1, keepdims=True)
+    # If all distances are equal, so are the weights.
+    weights = np.divide(closeness, total, out=np.full_like(closeness, 1.0 / k), where=total > 0)
+    return np.take_along_axis(nearest, order[:, :k], axis=1), weights
+
+
+def _square_norms(X: Any) -> FloatArray:
+    if is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
 def simplex_weights(Q: FloatArray, s: FloatArray, max_iter: int = 500, tol: float = 1e-8) -> FloatArray:
     """Minimise w' Q w - s' w on the simplex by accelerated projected gradient steps of adaptive length.
 
-    The objective is of the order of the number of samples, and the rounds around this one need no more digits; with
-    this stop the results are those of the released code.
+    The objective is of the order of the number of samples, and the outer rounds need no more digits. With this ``tol``
+    the results are those of the released code.
     """
     w = previous = np.full(len(s), 1.0 / len(s))
     momentum = 1.0
@@ -201,7 +257,7 @@ def simplex_weights(Q: FloatArray, s: FloatArray, max_iter: int = 500, tol: floa
         at_point = float(point @ Q @ point - s @ point)
         step = 0.5
         for _ in range(20):
-            w = _project(point - step * gradient)
+            w = project_rows_on_simplex((point - step * gradient)[None])[0]
             move = w - point
             reached = float(w @ Q @ w - s @ w)
             if reached <= at_point + gradient @ move + move @ move / (2.0 * step):
@@ -216,13 +272,6 @@ def simplex_weights(Q: FloatArray, s: FloatArray, max_iter: int = 500, tol: floa
     return w
 
 
-def _project(w: FloatArray) -> FloatArray:
-    """Nearest point on the simplex to one short vector: hundreds of them are needed, one after the other."""
-    descending = np.sort(w)[::-1]
-    thresholds = (np.cumsum(descending) - 1.0) / np.arange(1, len(w) + 1)
-    return np.asarray(np.maximum(w - thresholds[descending > thresholds][-1], 0.0))
-
-
 def _as_sparse(graphs: Sequence[Any]) -> list[sp.csr_array]:
     return [sp.csr_array(B) for B in graphs]
 
@@ -234,14 +283,6 @@ def _products(graphs: list[sp.csr_array]) -> FloatArray:
 def _products_with(item: tuple[list[sp.csr_array], sp.csr_array]) -> FloatArray:
     graphs, P = item
     return np.array([2.0 * float(B.multiply(P).sum()) for B in graphs])
-
-
-def _find_here(graph: Parts, k: int) -> Parts:
-    return graph.map(lambda G: rank_constrained_graph(G, k).graph)
-
-
-def _find_in_parts(graph: Parts, k: int) -> Parts:
-    return rank_constrained_parts(graph, k).graph
 
 
 def _weighted_sum(graphs: list[sp.csr_array], weights: FloatArray) -> Any:

@@ -12,6 +12,7 @@ from .. import __version__
 from ..errors import AnchorAlignError, PluginError
 from . import _adapters, _align, _compare, _datasets
 from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, Parser, add_verbosity
+from ._terminal import say
 
 COMMANDS = (_compare, _align, _adapters, _datasets)
 
@@ -39,35 +40,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr = io.StringIO()
     arguments = build_parser().parse_args(argv)
     if sys.stdout is None:
-        print("anchor-align: Cannot write the result: stdout is closed.", file=sys.stderr)
+        say("Cannot write the result: stdout is closed.")
         return EXIT_FAILED
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        print("anchor-align: interrupted", file=sys.stderr)
+        say("interrupted")
         return EXIT_INTERRUPTED
     except AnchorAlignError as error:
         if arguments.verbosity >= 2:
             raise
-        # Plug-in failures may be several, one on each line; names may hold line breaks.
-        text = str(error) if isinstance(error, PluginError) else " ".join(str(error).split())
-        print(f"anchor-align: {text}", file=sys.stderr)
+        # There may be several plug-in failures, one on each line. Names in other errors may contain line breaks.
+        say(str(error) if isinstance(error, PluginError) else " ".join(str(error).split()))
         return EXIT_USAGE
     except OSError as error:
         if error.filename is None:
             return _stdout_failed(error)
-        print(f"anchor-align: {error.filename}: {error.strerror}.", file=sys.stderr)
+        say(f"{error.filename}: {error.strerror}.")
         return EXIT_FAILED
     return code
 
 
 def _stdout_failed(error: OSError) -> int:
-    """Whoever reads the result is gone, which is no error of theirs; or the disk is full."""
-    # Python flushes again when it ends: to nowhere.
+    """The reader of a pipe has closed it, which is fine, or the disk is full."""
+    # Python flushes stdout again when it ends; this must not fail.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
     if not isinstance(error, BrokenPipeError):
-        print(f"anchor-align: Cannot write the result: {error.strerror or error}.", file=sys.stderr)
+        say(f"Cannot write the result: {error.strerror or error}.")
     return EXIT_FAILED

@@ -1,24 +1,24 @@
-"""``anchor-align align``: anchor graphs made elsewhere in, permutations and the fused graph out."""
+"""``anchor-align align``: reads anchor graphs of another program, writes permutations and the fused graph."""
 
 from __future__ import annotations
 
 import argparse
 import math
-import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._options import EXIT_FAILED, EXIT_OK, add_missing_option, add_view_options, whole_number
+from ._options import EXIT_FAILED, EXIT_OK, add_format_option, add_missing_option, add_view_options, whole_number
+from ._terminal import plain, print_json, print_table, result_console, say
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from .._observed import BoolArray
-    from ..data._graph_files import Alignment, GraphFiles
+    from ..arrays import BoolArray
+    from ..data import Alignment, GraphFiles
 
-# Views up to which the table of shared samples fits 80 columns.
+# The table of shared samples fits 80 columns for up to this many views.
 MOST_SHARED = 6
 
 
@@ -26,14 +26,14 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     """Add the command to the parser."""
     parser = commands.add_parser(
         "align",
-        help="align anchor graphs made elsewhere: .npy, .npz or .mat in, permutations and the fused graph out",
-        description="Align anchor graphs (samples x anchors, one for each view) that another program made. OUT is "
-        "written in the form of the input, or as its ending says: a .npz or .mat file, or, for .npy files, a folder. "
-        "It holds permutations (views x columns: Z[:, permutations[v]] is aligned; counted from 1 in .mat files), "
+        help="align anchor graphs of another program: read .npy, .npz or .mat, write permutations and the fused graph",
+        description="Align anchor graphs (samples x anchors, one for each view) that another program made. OUT has the "
+        "form of the input, or that of its ending: a .npz or .mat file, or, for .npy files, a folder. "
+        "It contains permutations (views x columns: Z[:, permutations[v]] is aligned; counted from 1 in .mat files), "
         "fused, objective, upper_bound, gap, feature, structure, margins, and reference (for consensus: -1, or 0 in "
-        ".mat files). Views may have different numbers of anchors: -1, or 0 in .mat files, then stands in permutations "
-        "where a view has no anchor for a column. Where views lack samples, shared says how many each pair has in "
-        "common; weights are there if --weights is given.",
+        ".mat files). Views may have different numbers of anchors: permutations then have -1, or 0 in .mat files, "
+        "where a view has no anchor for a column. If samples are missing, shared has the number of samples that each "
+        "pair of views shares. With --weights, OUT contains the weights.",
         epilog="example: anchor-align align graphs.mat -o aligned.mat",
     )
     parser.add_argument(
@@ -44,41 +44,48 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "--output",
         required=True,
         metavar="OUT",
-        help="file, replaced if it exists; or folder, new, empty or with an earlier result",
+        help="a file, which is replaced if it exists; or a folder that is new, empty or has an earlier result",
     )
     parser.add_argument("--graphs", nargs="+", dest="keys", metavar="KEY", help="variables that hold the graphs")
     parser.add_argument(
         "--orient", choices=["rows", "columns"], default="rows", help="whether samples are rows or columns [rows]"
     )
     parser.add_argument("--lam", type=float, default=0.1, help="weight of the structure term, 0 to inf [0.1]")
-    parser.add_argument("--lam-scale", choices=["balanced", "paper"], default="balanced", help="[balanced]")
+    parser.add_argument(
+        "--lam-scale",
+        choices=["balanced", "paper"],
+        default="balanced",
+        help="balanced: both terms are cosines; paper: the raw matrices [balanced]",
+    )
     parser.add_argument(
         "--reference", type=_reference, default="auto", metavar="VIEW", help="index from 0, auto or consensus [auto]"
     )
     parser.add_argument(
         "--method", choices=["ascent", "pfp", "exact", "pfp-many-to-one"], default="ascent", help="solver [ascent]"
     )
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="of the ascent's random starts [0]")
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of the ascent's random starts [0]")
     add_missing_option(parser)
     parser.add_argument(
         "--mask",
         metavar="FILE",
-        help="which view has which sample: views x samples, true or 1 where it has; .npy, .npz, .mat or .csv",
+        help="which view has which sample: views x samples, false or 0 where a sample is missing; .npy, .npz, .mat or "
+        ".csv",
     )
     add_view_options(parser, "the fused graph")
     parser.add_argument(
         "--fusion",
-        choices=["mean", "rotated"],
+        metavar="NAME",
         default="mean",
-        help="rotated: the aligned graphs are rotated towards each other before the mean, which mostly gives better "
-        "clusters, but may have negative entries: take its leading left singular vectors [mean]",
+        help="mean; rotated: the aligned graphs are rotated towards each other before the mean, which mostly gives "
+        "better clusters, but the result may have negative entries: use its leading left singular vectors; or the "
+        "fusion of an installed plug-in [mean]",
     )
     parser.add_argument(
         "--matrices",
         action="store_true",
-        help="write the permutation matrices too; done in any case where anchors share columns",
+        help="also write the permutation matrices; they are always written if anchors share columns",
     )
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="form of the summary [table]")
+    add_format_option(parser, "summary")
     parser.set_defaults(run=run)
 
 
@@ -92,10 +99,7 @@ def _reference(text: str) -> int | str:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read, align, write; then say how good the match is."""
-    from ..data._graph_files import read_graphs
-    from ..data._graph_output import check_output, output_form, write_alignment
-    from ..data._masks import read_mask
+    from ..data import check_output, output_form, read_graphs, read_mask, write_alignment
     from ..errors import FileError, InputError
 
     if not arguments.output:
@@ -110,17 +114,17 @@ def run(arguments: argparse.Namespace) -> int:
         warnings.simplefilter("always")
         result = _aligned(files, mask, arguments)
     for text in dict.fromkeys(" ".join(str(each.message).split()) for each in warned):
-        print(f"anchor-align: warning: {text}", file=sys.stderr)
+        say(f"warning: {text}")
     try:
         write_alignment(out, form, result)
     except FileError as error:
         if arguments.verbosity >= 2:
             raise
-        print(f"anchor-align: {error}", file=sys.stderr)
+        say(str(error))
         return EXIT_FAILED
-    notes = [note for note in files.notes if form == "mat" or "MATLAB 7.3" not in note]
+    notes = [str(note) for note in files.notes if form == "mat" or note.kind != "version"]
     for note in notes:
-        print(f"anchor-align: note: {note}", file=sys.stderr)
+        say(f"note: {note}")
     if arguments.format == "json":
         _print_json(result, arguments, notes)
     else:
@@ -129,25 +133,23 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _largest_result(files: GraphFiles, arguments: argparse.Namespace) -> tuple[int, int]:
-    """Samples and columns of the fused graph, at most: a named reference may be followed by columns of others."""
-    sizes = [int(Z.shape[1]) for Z in files.graphs]
-    reference = arguments.reference
+    """Most rows and columns of the fused graph: other views may add columns to those of a reference view."""
+    n, sizes, reference = int(files.graphs[0].shape[0]), [int(Z.shape[1]) for Z in files.graphs], arguments.reference
     if not isinstance(reference, int) or arguments.many_to_one or not 0 <= reference < len(sizes):
-        return int(files.graphs[0].shape[0]), max(sizes)
+        return n, max(sizes)
     own = sizes[reference]
-    return int(files.graphs[0].shape[0]), own + sum(max(size - own, 0) for size in sizes)
+    return n, own + sum(max(size - own, 0) for size in sizes)
 
 
 def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Namespace) -> Alignment:
-    from .._align import AnchorAligner
-    from .._columns import check_orders
-    from .._fusion import check_weights, fuse
-    from .._grams import GramMatrices
-    from .._made_graphs import ALIKE, odd_rows
-    from .._validation import check_finite
-    from .._view_weights import agreement_weights
-    from ..data._graph_files import Alignment
+    from ..blocks import check_finite
+    from ..clustering import fuse
+    from ..data import Alignment
     from ..errors import InputError
+    from ..fusion import agreement_weights, check_weights
+    from ..graphs import GramMatrices, check_orders
+    from ..matching import AnchorAligner
+    from ..plugins import ALIKE, odd_rows
 
     weights = arguments.weights
     if isinstance(weights, tuple):
@@ -156,7 +158,7 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
         grams = GramMatrices.from_graphs(files.graphs, mask=mask, missing=arguments.missing)
     except InputError:
         if mask is None and arguments.missing == "error":
-            check_finite(files.graphs, files.names)  # which graph it is, by its name in the file
+            check_finite(files.graphs, files.names)  # its message has the name of the graph in the file
         raise
     odd = odd_rows(files.graphs, [repr(name) for name in files.names], mask)
     if odd:
@@ -172,17 +174,11 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
     ).fit(grams)
     if isinstance(weights, str):
         weights = agreement_weights(grams, check_orders(aligner.matrices_, grams.sizes))
+    options = {"how": arguments.fusion, "mask": mask, "missing": arguments.missing}
     result = Alignment(
         files.names,
         aligner.permutations_,
-        fuse(
-            files.graphs,
-            aligner.matrices_,
-            weights=weights,
-            how=arguments.fusion,
-            mask=mask,
-            missing=arguments.missing,
-        ),
+        fuse(files.graphs, aligner.matrices_, weights=weights, **options),
         aligner.feature_,
         aligner.structure_,
         aligner.objective_,
@@ -199,8 +195,8 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
 
 
 def _summary(result: Alignment) -> list[dict[str, Any]]:
-    """Numbers of each view."""
-    from .._certificate import ambiguous
+    """Numbers of each view, by name."""
+    from ..matching import ambiguous
 
     rows = []
     for view, name in enumerate(result.names):
@@ -215,8 +211,6 @@ def _summary(result: Alignment) -> list[dict[str, Any]]:
 
 
 def _print_json(result: Alignment, arguments: argparse.Namespace, notes: list[str]) -> None:
-    from ._output import print_json
-
     n, m = result.fused.shape
     summary: dict[str, Any] = {
         "output": arguments.output,
@@ -238,43 +232,31 @@ def _print_json(result: Alignment, arguments: argparse.Namespace, notes: list[st
 
 
 def _print_table(result: Alignment, out: Path) -> None:
-    from ._output import plain, plain_table, result_console
-
     console = result_console()
-    table = plain_table()
-    table.add_column("view", overflow="fold")
-    for heading in ("feature", "structure", "objective", "bound", "gap", "ambiguous"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    if result.weights is not None:
-        table.add_column("weight", justify="right", no_wrap=True)
+    headings = ["view", "feature", "structure", "objective", "bound", "gap", "ambiguous"]
+    rows = []
     for row, permutation in zip(_summary(result), result.permutations, strict=True):
-        name = f"{row['view']} (reference)" if row["is_reference"] else row["view"]
         numbers = [f"{row[key]:.4g}" for key in ("feature", "structure", "objective", "upper_bound")]
         numbers += [f"{row['gap']:.1e}", f"{row['ambiguous']} of {(permutation >= 0).sum()}"]
         numbers += [f"{row['weight']:.3f}"] if result.weights is not None else []
-        table.add_row(plain(name, console), *numbers)
-    console.print(table)
+        rows.append([f"{row['view']} (reference)" if row["is_reference"] else row["view"], *numbers])
+    if result.weights is not None:
+        headings.append("weight")
+    print_table(console, headings, rows, numbers=headings[1:])
     if result.shared is not None:
+        console.print()
         _print_shared(result, console)
     console.print(plain(f"written: {out}", console), soft_wrap=True)
 
 
 def _print_shared(result: Alignment, console: Console) -> None:
-    """Samples that each pair of views shares, as a table where there is room for one."""
-    from ._output import plain, plain_table
-
-    console.print()
+    """Numbers of samples that pairs of views share: a table, or the smallest number if there are many views."""
     views = range(len(result.names))
     if len(views) > MOST_SHARED:
-        pairs = [(int(result.shared[u, v]), u, v) for u in views for v in range(u + 1, len(views))]
-        fewest, u, v = min(pairs)
+        fewest, u, v = min((int(result.shared[u, v]), u, v) for u in views for v in range(u + 1, len(views)))
         text = f"fewest samples shared by two views: {fewest}, {result.names[u]} and {result.names[v]}"
         console.print(plain(text, console), soft_wrap=True)
         return
-    table = plain_table()
-    table.add_column("samples shared with", overflow="fold")
-    for view in views:
-        table.add_column(f"view {view}", justify="right", no_wrap=True)
-    for name, counts in zip(result.names, result.shared, strict=True):
-        table.add_row(plain(name, console), *map(str, counts))
-    console.print(table)
+    headings = ["samples shared with", *(f"view {view}" for view in views)]
+    rows = [[name, *counts] for name, counts in zip(result.names, result.shared, strict=True)]
+    print_table(console, headings, rows, numbers=headings[1:])

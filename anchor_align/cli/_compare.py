@@ -1,4 +1,4 @@
-"""``anchor-align compare`` and ``anchor-align sweep``: studies, from options to results."""
+"""``anchor-align compare`` and ``anchor-align sweep``: run a study, print and write its result."""
 
 from __future__ import annotations
 
@@ -13,102 +13,96 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import AnchorAlignError, FileError
+from ..study import DEFAULT_DATA
 from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
-from ._progress import Bar, doing
 from ._study_options import Defaults, add_study_options, reproducing_command, study_arguments
+from ._terminal import ProgressBar, print_text, result_console, say, status
 
 if TYPE_CHECKING:
     from ..study import StudyResult
 
 MOST_WARNINGS = 10
 
-COMPARE = Defaults(data=("simulated", "digits", "breast-cancer"), anchors=(), lam=(0.1,), repeats=10)
-SWEEP = Defaults(data=("digits",), anchors=("k", "2k", "5k"), lam=(0.0, 0.01, 0.1, 1.0, 10.0), repeats=10)
+COMPARE = Defaults(data=DEFAULT_DATA, anchors=(), lam=(0.1,))
+SWEEP = Defaults(data=("digits",), anchors=("k", "2k", "5k"), lam=(0.0, 0.01, 0.1, 1.0, 10.0))
 
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the commands to the parser."""
     compare = commands.add_parser(
         "compare",
-        help="unaligned, aligned and concatenated fusion of the same anchors",
-        description="Cluster with three ways of fusing the same anchor graphs: unaligned (their mean as they come), "
-        "aligned, and concat (side by side, which no alignment can change). Repeats are paired. Finished runs are "
-        "kept: an interrupted study goes on where it stopped.",
+        help="compare unaligned, aligned and concatenated fusion of the same anchor graphs",
+        description="Cluster with three ways of fusing the same anchor graphs: unaligned (the mean of the graphs as "
+        "they come), aligned (the mean of the aligned graphs), and concat (the graphs side by side, which no alignment "
+        "can change). Repeats are paired. Finished runs are kept: an interrupted study continues where it stopped.",
         epilog="example: anchor-align compare lmvsc fmvacc --data my.mat --set beta=1,100 -j 2 --html report.html",
     )
     add_study_options(compare, COMPARE)
     compare.add_argument(
-        "--rotated",
-        action="store_true",
-        help="one more arm: the aligned graphs are rotated towards each other before the mean, for adapters that "
-        "cluster the fused graph spectrally",
+        "--fusion",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        default=[],
+        help="add an arm for each fusion: rotated (the aligned graphs are rotated towards each other before the mean; "
+        "for adapters that cluster spectrally), or the fusion of a plug-in; `anchor-align adapters` lists them",
+    )
+    compare.add_argument(
+        "--rotated", action="append_const", const="rotated", dest="fusion", help="the same as --fusion rotated"
     )
     compare.set_defaults(run=run)
     sweep = commands.add_parser(
         "sweep",
-        help="how results depend on lam and the number of anchors",
-        description="Run a grid of lam and numbers of anchors, and show how much the result depends on them.",
+        help="show how results depend on lam and the number of anchors",
+        description="Run all combinations of lam and numbers of anchors, and show how the result depends on them.",
         epilog="example: anchor-align sweep lmvsc --data digits --anchors k 2k 5k --lam 0 0.1 1 10 --html sweep.html",
     )
     add_study_options(sweep, SWEEP)
-    sweep.set_defaults(run=run, rotated=False)
+    sweep.set_defaults(run=run, fusion=[])
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the study, print the result, and write what was asked for."""
-    pictures = arguments.html is not None or arguments.output is not None
-    _check_outputs(arguments)
+    from ..data import check_writable, make_folder, write_whole
+    from ..report import check_figures, html_report, write_results
     from ..study import compare
 
-    options = study_arguments(arguments)
-    cache = None if arguments.no_cache else _open_cache(arguments.cache)
-    bar = Bar(quiet=arguments.quiet, tracebacks=arguments.verbosity >= 2)
-    try:
-        with _stdout_for_results(), bar:
-            result = compare(**options, cache=cache, callback=bar, pictures=pictures)
-    except KeyboardInterrupt:
-        kept = "" if cache is None else "; finished runs are kept, the same command goes on from there"
-        tell(f"interrupted{kept}")
-        return EXIT_INTERRUPTED
-    result = replace(result, kind=arguments.command, command=reproducing_command(arguments))
-    _tell(result, quiet=arguments.quiet)
-    if bar.not_kept:
-        warn(f"finished runs are not kept: the cache {cache} cannot be written to.")
-    _print_result(result, arguments.format)
-    try:
-        with doing("drawing", quiet=arguments.quiet or not pictures):
-            _write(result, arguments)
-    except FileError as error:
-        tell(str(error))
-        return EXIT_FAILED
-    return EXIT_FAILED if result.n_failed else EXIT_OK
-
-
-def warn(text: str) -> None:
-    """A warning on stderr."""
-    tell(f"warning: {text}")
-
-
-def tell(text: str) -> None:
-    """One line on stderr."""
-    print(f"anchor-align: {text}", file=sys.stderr)
-
-
-def _check_outputs(arguments: argparse.Namespace) -> None:
-    """Refuse what cannot be written before anything is computed."""
-    from .._files import check_writable, make_folder
-    from ..report import check_figures
-
-    if arguments.html is not None or arguments.output is not None:
+    # An output that cannot be written is refused before anything is computed.
+    pictures = arguments.html is not None or arguments.output is not None
+    if pictures:
         check_figures()
     if arguments.html is not None:
         check_writable(arguments.html)
     if arguments.output is not None:
         make_folder(arguments.output)
 
+    options = study_arguments(arguments)
+    cache = None if arguments.no_cache else _open_cache(arguments.cache)
+    bar = ProgressBar(quiet=arguments.quiet, tracebacks=arguments.verbosity >= 2)
+    try:
+        with _stdout_for_results(), bar:
+            result = compare(**options, cache=cache, callback=bar, pictures=pictures)
+    except KeyboardInterrupt:
+        say("interrupted" if cache is None else "interrupted; finished runs are kept, the same command continues")
+        return EXIT_INTERRUPTED
+    result = replace(result, kind=arguments.command, command=reproducing_command(arguments))
+    _report_notes(result, quiet=arguments.quiet)
+    if bar.not_kept:
+        say(f"warning: finished runs are not kept: the cache {cache} cannot be written to.")
+    _print_result(result, arguments.format)
+    try:
+        with status("drawing", quiet=arguments.quiet or not pictures):
+            if arguments.html is not None:
+                write_whole(arguments.html, html_report(result).encode())
+            if arguments.output is not None:
+                write_results(result, arguments.output)
+    except FileError as error:
+        say(str(error))
+        return EXIT_FAILED
+    return EXIT_FAILED if result.n_failed else EXIT_OK
+
 
 def _open_cache(folder: str | None) -> str | None:
-    """The folder for finished runs, or None if it cannot be used: a study can do without."""
+    """The folder for finished runs; None if the default folder cannot be used: a study works without it."""
     from ..study import Cache, default_cache
 
     path = folder or os.fspath(default_cache())
@@ -117,14 +111,14 @@ def _open_cache(folder: str | None) -> str | None:
     except AnchorAlignError as error:
         if folder:
             raise
-        warn(f"finished runs are not kept. {error}")
+        say(f"warning: finished runs are not kept. {error}")
         return None
     return path
 
 
 @contextmanager
 def _stdout_for_results() -> Iterator[None]:
-    """Send to stderr whatever adapters, the programs they start, or workers print to stdout."""
+    """Send to stderr what adapters, programs that they start, and other processes print to stdout."""
     sys.stdout.flush()
     try:
         kept = os.dup(1)
@@ -139,29 +133,28 @@ def _stdout_for_results() -> Iterator[None]:
         os.close(kept)
 
 
-def _tell(result: StudyResult, *, quiet: bool) -> None:
-    """What was worked out about the data, what was warned of, and what failed, on stderr."""
+def _report_notes(result: StudyResult, *, quiet: bool) -> None:
+    """Print notes of the loader, warnings and failures on stderr."""
     from ..plugins import one_line
 
     if not quiet:
         for data in result.data:
             for note in data.notes:
-                tell(f"{one_line(data.name)}: {one_line(note)}")
+                say(f"{one_line(data.name)}: {one_line(note)}")
     runs = result.runs
     warned = Counter(text for record in runs for text in record.warnings)
     for text, count in list(warned.items())[:MOST_WARNINGS]:
-        warn(f"{text} ({count} runs)" if count > 1 else text)
+        say(f"warning: {text} ({count} runs)" if count > 1 else f"warning: {text}")
     if len(warned) > MOST_WARNINGS:
-        warn(f"{len(warned) - MOST_WARNINGS} more; --format json has all of them")
+        say(f"warning: {len(warned) - MOST_WARNINGS} more; --format json has all of them")
     if result.n_failed:
         reasons = Counter(record.reason for record in runs if record.reason)
         more = f" (and {len(reasons) - 1} other reasons)" if len(reasons) > 1 else ""
-        tell(f"{result.n_failed} of {len(runs)} runs failed: {reasons.most_common(1)[0][0]}{more}")
+        say(f"{result.n_failed} of {len(runs)} runs failed: {reasons.most_common(1)[0][0]}{more}")
 
 
 def _print_result(result: StudyResult, form: str) -> None:
     from ..report import answer, encodable, render, study_table
-    from ._output import print_text, result_console
 
     console = result_console()
     if form == "table" and console.is_terminal:
@@ -173,13 +166,3 @@ def _print_result(result: StudyResult, form: str) -> None:
         print_text(encodable(text, console.encoding))
     else:
         print_text(render(result, form))
-
-
-def _write(result: StudyResult, arguments: argparse.Namespace) -> None:
-    from .._files import write_whole
-    from ..report import html_report, write_results
-
-    if arguments.html is not None:
-        write_whole(arguments.html, html_report(result).encode())
-    if arguments.output is not None:
-        write_results(result, arguments.output)

@@ -1,48 +1,42 @@
-"""``anchor-align datasets``: data sets that have a name, and what the loader makes of a file."""
+"""``anchor-align datasets``: the bundled data sets, and what the loader reads from a file."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ._options import EXIT_OK, add_data_options
+from ._options import EXIT_OK, add_data_options, add_format_option
+from ._terminal import plain, print_json, print_table, result_console
 
 if TYPE_CHECKING:
     from ..data import MultiViewData
+
+NUMBERS = ("samples", "clusters", "features")
 
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "datasets",
-        help="data sets that have a name; with a file or folder, what is read from it",
+        help="list the data sets that have a name; with a file or folder, show what is read from it",
         description="List the data sets that have a name. With files, folders or names, show what is read from each: "
-        "views, labels, and what was guessed. A bare name is the data set of that name, ./NAME the file.",
+        "views, labels, and what the loader guessed. NAME alone is the data set of that name, ./NAME is a file.",
         epilog="example: anchor-align datasets mydata.mat --views X --labels gt",
     )
     parser.add_argument("data", nargs="*", metavar="DATA", help="a .mat or .npz file, a folder, or a name")
     add_data_options(parser)
-    parser.add_argument("--format", choices=["table", "json"], default="table", help="form of the output [table]")
+    add_format_option(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List the catalogue, or look into files."""
     from ..data import load_views
-    from ._output import print_json
 
     if not arguments.data:
         _print_catalogue(arguments.format)
         return EXIT_OK
-    described = []
-    for path in arguments.data:
-        data = load_views(
-            path,
-            views=arguments.views,
-            labels=arguments.labels,
-            orient=arguments.orient,
-        )
-        described.append(_described(path, data))
+    options = {"views": arguments.views, "labels": arguments.labels, "orient": arguments.orient}
+    described = [_described(path, load_views(path, **options)) for path in arguments.data]
     if arguments.format == "json":
         print_json({"data": described})
     else:
@@ -51,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _described(path: str, data: MultiViewData) -> dict[str, Any]:
-    from .._types import is_sparse
+    from ..arrays import is_sparse
 
     views = [
         {"name": name, "n_features": int(X.shape[1]), "dtype": X.dtype.name, "sparse": is_sparse(X)}
@@ -62,7 +56,7 @@ def _described(path: str, data: MultiViewData) -> dict[str, Any]:
         "n_samples": data.n_samples,
         "n_clusters": data.n_clusters,
         "views": views,
-        "notes": list(data.notes),
+        "notes": [str(note) for note in data.notes],
     }
 
 
@@ -70,31 +64,20 @@ def _print_catalogue(form: str) -> None:
     from dataclasses import asdict
 
     from ..data import catalogue
-    from ._output import print_json
 
-    sets = catalogue()
     if form == "json":
-        listed = [
-            {**asdict(each), "views": [{"name": name, "n_features": size} for name, size in each.views]}
-            for each in sets
-        ]
-        print_json({"datasets": listed})
+        views = [[{"name": name, "n_features": size} for name, size in each.views] for each in catalogue()]
+        print_json({"datasets": [{**asdict(each), "views": v} for each, v in zip(catalogue(), views, strict=True)]})
         return
-    rows = [
-        [
-            each.name,
-            str(each.n_samples),
-            str(each.n_clusters),
-            f"{each.description}; {', '.join(f'{name} {size}' for name, size in each.views)}",
-        ]
-        for each in sets
-    ]
-    _print_rows(["data set", "samples", "clusters", "what it is; views and their features"], rows)
+    rows = []
+    for each in catalogue():
+        views_text = ", ".join(f"{name} {size}" for name, size in each.views)
+        rows.append([each.name, each.n_samples, each.n_clusters, f"{each.description}; {views_text}"])
+    headings = ["data set", "samples", "clusters", "what it is; views and their features"]
+    print_table(result_console(), headings, rows, numbers=NUMBERS)
 
 
 def _print_described(described: list[dict[str, Any]]) -> None:
-    from ._output import plain, result_console
-
     console = result_console()
     for place, each in enumerate(described):
         if place:
@@ -103,22 +86,9 @@ def _print_described(described: list[dict[str, Any]]) -> None:
         heading = f"{each['data']}: {each['n_samples']} samples, {clusters}"
         console.print(plain(heading, console, "bold"), soft_wrap=True)
         rows = [
-            [view["name"], str(view["n_features"]), f"{'sparse' if view['sparse'] else 'dense'} {view['dtype']}"]
+            [view["name"], view["n_features"], f"{'sparse' if view['sparse'] else 'dense'} {view['dtype']}"]
             for view in each["views"]
         ]
-        _print_rows(["view", "features", "kind"], rows)
+        print_table(console, ["view", "features", "kind"], rows, numbers=NUMBERS)
         for note in each["notes"]:
             console.print(plain(note, console, "dim"))
-
-
-def _print_rows(headings: list[str], rows: list[list[str]]) -> None:
-    from ._output import plain, plain_table, result_console
-
-    console = result_console()
-    table = plain_table()
-    for heading in headings:
-        numbers = heading in ("samples", "clusters", "features")
-        table.add_column(heading, justify="right" if numbers else "left", no_wrap=numbers, overflow="fold")
-    for row in rows:
-        table.add_row(*(plain(value, console) for value in row))
-    console.print(table)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import NoReturn, TypeVar
+
+from ..report import FORMATS
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
 
+Number = TypeVar("Number", int, float)
+
 
 class Parser(argparse.ArgumentParser):
-    """Parser that says what is wrong in one line."""
+    """Parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
         """Exit with the code for usage errors."""
@@ -18,38 +23,45 @@ class Parser(argparse.ArgumentParser):
 
 
 def add_verbosity(parser: argparse.ArgumentParser, default: object) -> None:
-    """``-v``, before or after the command."""
     parser.add_argument("-v", action="count", default=default, dest="verbosity", help="-vv: show tracebacks of errors")
 
 
+def add_format_option(
+    parser: argparse._ActionsContainer, what: str = "output", choices: Sequence[str] = FORMATS[:2]
+) -> None:
+    parser.add_argument("--format", choices=choices, default=choices[0], help=f"form of the {what} [{choices[0]}]")
+
+
 def add_plugin_option(parser: argparse._ActionsContainer) -> None:
-    """``--plugin FILE``."""
     parser.add_argument(
-        "--plugin", action="append", default=[], metavar="FILE", help="load this Python file too; can be repeated"
+        "--plugin",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="load this Python file with adapters or fusions; can be repeated",
     )
 
 
 def add_data_options(parser: argparse._ActionsContainer) -> None:
-    """How files are read: ``--views``, ``--labels``, ``--no-labels`` and ``--orient``."""
-    parser.add_argument("--views", nargs="+", metavar="KEY", help="variables that hold the views [worked out]")
+    """``--views``, ``--labels``, ``--no-labels`` and ``--orient``: how files are read."""
+    parser.add_argument("--views", nargs="+", metavar="KEY", help="variables that hold the views [found by the loader]")
     labels = parser.add_mutually_exclusive_group()
-    labels.add_argument("--labels", metavar="KEY", help="variable that holds the labels [worked out]")
+    labels.add_argument("--labels", metavar="KEY", help="variable that holds the labels [found by the loader]")
     labels.add_argument("--no-labels", action="store_const", const=False, dest="labels", help="read no labels")
     parser.add_argument(
         "--orient",
         choices=["auto", "rows", "columns"],
         default="auto",
-        help="whether samples are rows or columns [worked out]",
+        help="whether samples are rows or columns [found by the loader]",
     )
 
 
 def add_missing_option(parser: argparse._ActionsContainer) -> None:
-    """``--missing``."""
     parser.add_argument(
         "--missing",
         choices=["error", "nan"],
         default="error",
-        help="nan: rows that are NaN throughout are samples that the view does not have [error]",
+        help="nan: a row that is all NaN is a sample that is missing in this view [error]",
     )
 
 
@@ -59,13 +71,14 @@ def add_view_options(parser: argparse._ActionsContainer, effect: str) -> None:
         "--weights",
         type=_weights,
         metavar="W",
-        help=f"of the views in {effect}: auto (by how much they agree), or a number for each, such as 1,1,0.5",
+        help=f"weights of the views in {effect}: auto (views that agree with the others weigh more), or a number for "
+        "each view, such as 1,1,0.5",
     )
     parser.add_argument(
         "--many-to-one",
         action="store_true",
-        help="where a named reference has fewer anchors than a view, anchors without a partner join one that has; "
-        "else they have columns of their own",
+        help="if a view has more anchors than the view that is named as the reference, its anchors without a partner "
+        "join matched ones; without this option they get their own columns",
     )
 
 
@@ -80,14 +93,17 @@ def _weights(text: str) -> str | tuple[float, ...]:
 
 def whole_number(least: int) -> Callable[[str], int]:
     """Type of an option that takes a whole number."""
+    return number(int, lambda value: value >= least, f"a whole number >= {least}")
 
-    def convert(text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = least - 1
-        if value < least:
-            raise argparse.ArgumentTypeError(f"expected a whole number >= {least}, got {text!r}")
-        return value
+
+def number(kind: type[Number], is_valid: Callable[[Number], bool], expected: str) -> Callable[[str], Number]:
+    """Type of an option that takes a number."""
+
+    def convert(text: str) -> Number:
+        with suppress(ValueError):
+            value = kind(text)
+            if is_valid(value):
+                return value
+        raise argparse.ArgumentTypeError(f"expected {expected}, got {text!r}")
 
     return convert

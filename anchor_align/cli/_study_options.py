@@ -1,36 +1,42 @@
-"""Options of the commands that run a study, and what they mean."""
+"""Options of ``compare`` and ``sweep``, the arguments of the study they stand for, and the command that repeats it."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ._options import add_data_options, add_missing_option, add_plugin_option, add_view_options, whole_number
+from ..report import FORMATS
+from ..study import FOOTINGS, SCORES
+from ._options import (
+    add_data_options,
+    add_format_option,
+    add_missing_option,
+    add_plugin_option,
+    add_view_options,
+    number,
+    whole_number,
+)
 
-FORMATS = ("table", "json", "csv", "md", "latex")
-SCORES = ("acc", "nmi", "purity", "fscore", "ari")
-FOOTINGS = {"fixed": ("fixed",), "best": ("best",), "both": ("fixed", "best")}
+REPEATS = 10
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """What a command takes where the user says nothing."""
+    """Values of a command where the user gives none; without ``anchors`` the adapter suggests their number."""
 
     data: tuple[str, ...]
     anchors: tuple[str, ...]
     lam: tuple[float, ...]
-    repeats: int
 
 
 def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> None:
-    """Options of ``compare`` and ``sweep``, which differ in their defaults only."""
+    """Options that ``compare`` and ``sweep`` share; the defaults differ."""
     parser.add_argument("adapters", nargs="+", metavar="ADAPTER", help="methods, as `anchor-align adapters` lists them")
     _add_data(parser.add_argument_group("data"), defaults)
-    _add_grid(parser.add_argument_group("settings; where there are several values, all combinations are run"), defaults)
+    _add_grid(parser.add_argument_group("settings; several values of an option are combined with all others"), defaults)
     _add_result(parser.add_argument_group("result"))
     _add_work(parser.add_argument_group("work"))
     parser.set_defaults(defaults=defaults)
@@ -50,11 +56,11 @@ def _add_data(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
     add_missing_option(group)
     group.add_argument(
         "--drop",
-        type=_rate,
+        type=number(float, lambda rate: 0 <= rate < 1, "a number >= 0 and < 1"),
         default=0.0,
         metavar="RATE",
         help="simulate missing samples: in every repeat each view loses each sample with this probability, from 0 to "
-        "less than 1; every sample stays in one view at least, and arms lack the same [0]",
+        "less than 1; every sample stays in at least one view, and all arms miss the same samples [0]",
     )
 
 
@@ -66,13 +72,13 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         type=_anchors,
         metavar="M",
         help="numbers of anchors, such as 20 or 2k (two for each cluster); with commas, as in 10,20,2k, one for each "
-        f"view [{' '.join(defaults.anchors) or 'as the adapter suggests'}]",
+        f"view [{' '.join(defaults.anchors) or 'the adapter suggests it'}]",
     )
     group.add_argument(
         "--lam",
         nargs="+",
         action="extend",
-        type=_several(_lam),
+        type=_lams,
         metavar="L",
         help=f"weights of the structure term, from 0 to inf [{' '.join(f'{each:g}' for each in defaults.lam)}]",
     )
@@ -86,29 +92,31 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         metavar="KEY=VALUE",
         help="settings of the adapters: beta=1,100 for all that have it, fmvacc.beta=1,100 for one",
     )
-    group.add_argument("--reference", default="consensus", metavar="R", help="a view, auto or consensus [consensus]")
+    group.add_argument(
+        "--reference", default="consensus", metavar="R", help="index of a view, auto or consensus [consensus]"
+    )
     add_view_options(group, "the mean")
     group.add_argument(
         "--repeats",
         type=whole_number(1),
-        default=defaults.repeats,
+        default=REPEATS,
         metavar="N",
-        help=f"draws of anchors, the same for all arms [{defaults.repeats}]",
+        help=f"number of draws of anchors, the same draws for all arms [{REPEATS}]",
     )
-    group.add_argument("--seed", type=whole_number(0), default=0, metavar="S", help="[0]")
+    group.add_argument("--seed", type=whole_number(0), default=0, metavar="S", help="seed of all draws [0]")
 
 
 def _add_result(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--score", choices=SCORES, default="acc", help="what tables and pictures show [acc]")
+    group.add_argument("--score", choices=SCORES, default="acc", help="score that tables and figures show [acc]")
     group.add_argument(
         "--footing",
-        choices=FOOTINGS,
+        choices=[*FOOTINGS, "both"],
         default="fixed",
         help="fixed: every setting is a row; best: the best setting of each arm, chosen by the labels, as in much of "
         "the literature [fixed]",
     )
-    group.add_argument("--format", choices=FORMATS, default="table", help="form of what is printed [table]")
-    group.add_argument("--html", metavar="FILE", help="write a report with pictures, one file that needs nothing else")
+    add_format_option(group, "result", FORMATS)
+    group.add_argument("--html", metavar="FILE", help="write a report with figures into one HTML file")
     group.add_argument(
         "--output", metavar="DIR", help="write results, clusters and figures (PNG, SVG, PDF) into this folder"
     )
@@ -116,13 +124,18 @@ def _add_result(group: argparse._ArgumentGroup) -> None:
 
 def _add_work(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
-        "-j", type=whole_number(1), default=1, dest="jobs", metavar="N", help="processes; the result is the same [1]"
+        "-j",
+        type=whole_number(1),
+        default=1,
+        dest="jobs",
+        metavar="N",
+        help="number of processes; it does not change the result [1]",
     )
     group.add_argument("-q", action="store_true", dest="quiet", help="no progress and no notes")
     group.add_argument(
-        "--cache", metavar="DIR", help="where finished runs are kept [$ANCHOR_ALIGN_CACHE, or the user's cache folder]"
+        "--cache", metavar="DIR", help="folder for finished runs [$ANCHOR_ALIGN_CACHE, or the user's cache folder]"
     )
-    group.add_argument("--no-cache", action="store_true", help="compute everything, keep nothing")
+    group.add_argument("--no-cache", action="store_true", help="compute everything and keep nothing")
     add_plugin_option(group)
 
 
@@ -141,29 +154,22 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         )
         for source in arguments.data or defaults.data
     ]
+    same = ("adapters", "weights", "many_to_one", "missing", "drop", "repeats", "seed", "score", "jobs")
     return {
-        "adapters": arguments.adapters,
+        **{name: getattr(arguments, name) for name in same},
         "data": specs,
         "n_anchors": arguments.anchors or list(defaults.anchors) or None,
         "lam": _flat(arguments.lam) or list(defaults.lam),
         "params": _merged(arguments.params),
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
-        "weights": arguments.weights,
-        "many_to_one": arguments.many_to_one,
-        "rotated": arguments.rotated,
-        "missing": arguments.missing,
-        "drop": arguments.drop,
-        "repeats": arguments.repeats,
-        "seed": arguments.seed,
-        "score": arguments.score,
-        "footings": FOOTINGS[arguments.footing],
-        "jobs": arguments.jobs,
+        "fusions": list(dict.fromkeys(arguments.fusion)),
+        "footings": FOOTINGS if arguments.footing == "both" else [arguments.footing],
         "plugins": arguments.plugin,
     }
 
 
 def reproducing_command(arguments: argparse.Namespace) -> str:
-    """The command with all that determines the result, and nothing else."""
+    """The command with all options that determine the result, and no others."""
     defaults: Defaults = arguments.defaults
     words = ["anchor-align", arguments.command, *arguments.adapters]
     words += ["--data", *(arguments.data or defaults.data)]
@@ -176,13 +182,15 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--drop", repr(arguments.drop)] if arguments.drop else []
     anchors = arguments.anchors or defaults.anchors
     words += ["--anchors", *anchors] if anchors else []
-    words += ["--lam", *(repr(each).removesuffix(".0") for each in _flat(arguments.lam) or defaults.lam)]
+    words += ["--lam", *map(_number_text, _flat(arguments.lam) or defaults.lam)]
     for name, values in _merged(arguments.params).items():
         words += ["--set", f"{name}={','.join(map(str, values))}"]
     words += ["--reference", arguments.reference] if arguments.reference != "consensus" else []
-    words += ["--weights", _weights_text(arguments.weights)] if arguments.weights is not None else []
+    if arguments.weights is not None:
+        given = arguments.weights
+        words += ["--weights", given if isinstance(given, str) else ",".join(map(_number_text, given))]
     words += ["--many-to-one"] if arguments.many_to_one else []
-    words += ["--rotated"] if arguments.rotated else []
+    words += ["--fusion", *dict.fromkeys(arguments.fusion)] if arguments.fusion else []
     words += ["--repeats", str(arguments.repeats), "--seed", str(arguments.seed)]
     words += ["--score", arguments.score] if arguments.score != "acc" else []
     words += ["--footing", arguments.footing] if arguments.footing != "fixed" else []
@@ -191,58 +199,32 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
-def _weights_text(weights: str | tuple[float, ...]) -> str:
-    return weights if isinstance(weights, str) else ",".join(repr(each).removesuffix(".0") for each in weights)
+def _number_text(value: float) -> str:
+    return repr(value).removesuffix(".0")
 
 
 def _merged(params: Sequence[tuple[str, tuple[object, ...]]]) -> dict[str, tuple[object, ...]]:
-    """All values of each setting, however often it is named."""
+    """All values of each setting, also of a setting that is given several times."""
     merged: dict[str, tuple[object, ...]] = {}
     for name, values in params:
         merged[name] = (*merged.get(name, ()), *values)
     return merged
 
 
-def _flat(values: Sequence[Sequence[Any]] | None) -> list[Any]:
+def _flat(values: Sequence[Sequence[float]] | None) -> list[float]:
     return [each for part in values or () for each in part]
 
 
-def _several(convert: Any) -> Any:
-    """Type of an option whose values are separated by blanks or commas."""
-
-    def parse(text: str) -> list[Any]:
-        if not all(text.split(",")):
-            raise argparse.ArgumentTypeError(f"expected values separated by commas, got {text!r}")
-        return [convert(part) for part in text.split(",")]
-
-    return parse
-
-
 def _anchors(text: str) -> str:
-    """A number of anchors, or one for each view; what they mean is the study's matter."""
+    """A number of anchors, or one for each view; the study checks the numbers."""
     if not all(text.split(",")):
         raise argparse.ArgumentTypeError(f"expected a number, or numbers separated by commas, got {text!r}")
     return text
 
 
-def _rate(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number >= 0 and < 1, got {text!r}")
-    return value
-
-
-def _lam(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if math.isnan(value) or value < 0:
-        raise argparse.ArgumentTypeError(f"expected a number >= 0 or inf, got {text!r}")
-    return value
+def _lams(text: str) -> list[float]:
+    lam = number(float, lambda value: value >= 0, "a number >= 0 or inf")
+    return [lam(part) for part in text.split(",")]
 
 
 def _setting(text: str) -> tuple[str, tuple[object, ...]]:
@@ -253,7 +235,7 @@ def _setting(text: str) -> tuple[str, tuple[object, ...]]:
 
 
 def _literal(text: str) -> object:
-    """A number, true, false or none if it looks like one; else the text."""
+    """A number, true, false or none if the text is one of these; else the text."""
     words: dict[str, object] = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from ._catalogue import DataSet, catalogue, load_bundled
+from ._catalogue import DataSet, catalogue, load_bundled, make_simulated
+from ._graph_files import GraphFiles as GraphFiles
+from ._graph_files import read_graphs as read_graphs
+from ._graph_files import read_mask as read_mask
+from ._graph_output import Alignment as Alignment
+from ._graph_output import check_output as check_output
+from ._graph_output import output_form as output_form
+from ._graph_output import write_alignment as write_alignment
 from ._load import load_views
-from ._simulated import make_simulated
-from ._types import MultiViewData
+from ._multi_view_data import MultiViewData, Note
+from ._whole_files import check_writable as check_writable
+from ._whole_files import make_folder as make_folder
+from ._whole_files import write_whole as write_whole
 
-__all__ = ["DataSet", "MultiViewData", "catalogue", "load_bundled", "load_views", "make_simulated"]
+__all__ = ["DataSet", "MultiViewData", "Note", "catalogue", "load_bundled", "load_views", "make_simulated"]

@@ -1,37 +1,66 @@
-"""Writing an alignment: one .npz or .mat file, or a folder of .npy files; whole or not at all."""
+"""Write an alignment: one .npz or .mat file, or a folder of .npy files; completely or not at all."""
 
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._files import check_writable, make_folder, write_whole
-from .._types import is_sparse
+from ..arrays import Graph, is_sparse
 from ..errors import FileError, InputError
-from ._graph_files import Alignment, not_an_input
+from ._whole_files import check_writable, make_folder, unfinished, write_whole, writing
 
 # MATLAB reads no variable of version 5 that is larger.
 _LARGEST_MAT = 2**31
-_PARTS = ("data", "indices", "indptr", "shape")
-# Files of a result in a folder; those without which a folder holds none.
+_NUMBERS = ("feature", "structure", "objective", "upper_bound", "gap", "margins")
+# Files of a result in a folder; every result has the first three.
 _ALWAYS = ("permutations.npy", "reference.npy", "names.txt")
-_FILES = (
-    *_ALWAYS,
-    *(f"{name}.npy" for name in ("feature", "structure", "objective", "upper_bound", "gap", "margins", "matrices")),
-    *("shared.npy", "weights.npy"),
-    *("fused.npy", "fused.npz"),
-)
+_FILES = (*_ALWAYS, *(f"{name}.npy" for name in (*_NUMBERS, "matrices", "shared", "weights", "fused")), "fused.npz")
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """The result of aligning graphs.
+
+    ``Z_v[:, permutations[v]]`` is aligned, except for columns without an anchor (-1). ``matrices`` are set if they were
+    asked for, or say more than the permutations; ``shared``, the number of samples that each pair of views shares, if
+    views lack samples; ``weights`` if they were asked for. ``sizes`` are the numbers of anchors.
+    """
+
+    names: list[str]
+    permutations: Any
+    fused: Graph
+    feature: Any
+    structure: Any
+    objective: Any
+    upper_bound: Any
+    gap: Any
+    margins: Any
+    reference: int | None
+    matrices: Any = None
+    shared: Any = None
+    weights: Any = None
+    sizes: Sequence[int] = ()
+
+    @property
+    def anchors_share(self) -> bool:
+        """Whether some column holds several anchors of a view: the permutations name one of them only."""
+        return self.matrices is not None and any((P.sum(axis=0) > 1).any() for P in self.matrices)
+
+    def numbers(self) -> dict[str, Any]:
+        """Everything about the match except permutations and graphs."""
+        return {name: getattr(self, name) for name in _NUMBERS}
 
 
 def output_form(out: Path, form: str) -> str:
-    """Form of the output: by the ending of OUT; without one, that of the input. "npy" is a folder."""
+    """Form of the output: by the ending of ``out``; without one, the form of the input. "npy" is a folder."""
     ending = out.suffix.lower()
     if ending in (".npz", ".mat"):
         return ending[1:]
@@ -45,7 +74,7 @@ def check_output(
 ) -> None:
     """Refuse an output that cannot be written, before any work is done for it.
 
-    ``shape`` is that of the fused graph, at most; ``inputs`` and ``mask`` are the files that are read.
+    ``shape`` is the largest possible shape of the fused graph; ``inputs`` and ``mask`` are the files that are read.
     """
     n, m = shape
     if form == "mat" and max(n * m, m * m if matrices else 0) * 8 >= _LARGEST_MAT:
@@ -54,24 +83,30 @@ def check_output(
             "holds less than 2 GB a variable; give an output that ends in .npz."
         )
     if form != "npy":
-        not_an_input(out, inputs, mask)
+        _check_not_input(out, inputs, mask)
         check_writable(out)
         return
     if out.exists() and not out.is_dir():
         raise FileError(f"Cannot write {out}: it is a file, and graphs in .npy files are written to a folder.")
     for name in _FILES:
-        not_an_input(out / name, inputs, mask)
+        _check_not_input(out / name, inputs, mask)
     if out.is_dir():
         _check_folder(out)
     check_writable(out / "x" if out.is_dir() else out)
 
 
+def _check_not_input(out: Path, graphs: Sequence[str], mask: str | None) -> None:
+    """Refuse to write over a file that was read."""
+    for path in (*graphs, *([] if mask is None else [mask])):
+        if out.exists() and os.path.exists(path) and os.path.samefile(out, path):
+            what = "the mask" if path == mask else "one of the graphs to align"
+            raise FileError(f"Cannot write {out}: it is {what}.")
+
+
 def _check_folder(out: Path) -> None:
-    """Refuse a folder with anything in it but an earlier result, which the new one replaces as a whole."""
-    try:
+    """Refuse a folder that holds anything except an earlier result, which the new one replaces completely."""
+    with writing(out):
         held = sorted(name for name in os.listdir(out) if not name.startswith("."))
-    except OSError as error:
-        raise FileError(f"Cannot write {out}: {error.strerror or error}.") from error
     others = [name for name in held if name not in _FILES]
     if not others and held and not set(_ALWAYS) <= set(held):
         others = held
@@ -85,9 +120,9 @@ def _check_folder(out: Path) -> None:
 def write_alignment(out: Path, form: str, result: Alignment) -> None:
     """Write an alignment; a file that was there is replaced.
 
-    In .npz and .npy files indices count from 0; -1 says that a view has no anchor for a column, or that the reference
-    is "consensus". In .mat files they count from 1, as MATLAB does, and 0 says the same. Matrices of views with
-    different numbers of anchors are a cell in .mat files; else zeros fill the rows of those with fewer.
+    In .npz and .npy files indices count from 0; -1 means that a view has no anchor for a column, or that the reference
+    is "consensus". In .mat files indices count from 1, as in MATLAB, and 0 has that meaning. Matrices of views with
+    different numbers of anchors are a cell in .mat files; in others, zeros fill the rows of views with fewer anchors.
     """
     if form == "npz":
         write_whole(out, lambda file: np.savez(file, **_npz_arrays(result)))
@@ -98,11 +133,13 @@ def write_alignment(out: Path, form: str, result: Alignment) -> None:
 
 
 def _arrays(result: Alignment) -> dict[str, Any]:
-    """What all forms hold, but the fused graph."""
+    """What all forms hold, except the fused graph."""
     arrays = {"permutations": np.asarray(result.permutations, dtype=np.int64), **result.numbers()}
     arrays["reference"] = np.int64(-1 if result.reference is None else result.reference)
     if result.matrices is not None:
-        arrays["matrices"] = _stacked(result.matrices)
+        # Zeros fill the rows of views with fewer anchors.
+        most = max(map(len, result.matrices))
+        arrays["matrices"] = np.array([np.pad(P, ((0, most - len(P)), (0, 0))) for P in result.matrices])
     if result.shared is not None:
         arrays["shared"] = np.asarray(result.shared, dtype=np.int64)
     if result.weights is not None:
@@ -110,17 +147,13 @@ def _arrays(result: Alignment) -> dict[str, Any]:
     return arrays
 
 
-def _stacked(matrices: Sequence[Any]) -> Any:
-    """Matrices as one array; zeros fill the rows of those that have fewer."""
-    most = max(map(len, matrices))
-    return np.array([np.pad(P, ((0, most - len(P)), (0, 0))) for P in matrices])
-
-
 def _npz_arrays(result: Alignment) -> dict[str, Any]:
     arrays = {**_arrays(result), "names": np.array(result.names, dtype=str)}
     if not is_sparse(result.fused):
         return {**arrays, "fused": result.fused}
-    parts = {f"fused_{part}": np.asarray(getattr(result.fused, part)) for part in _PARTS}
+    parts = {
+        f"fused_{part}": np.asarray(getattr(result.fused, part)) for part in ("data", "indices", "indptr", "shape")
+    }
     return {**arrays, **parts, "fused_format": np.array("csr")}
 
 
@@ -147,43 +180,36 @@ def _cell(values: Sequence[Any]) -> Any:
 
 
 def _write_folder(out: Path, result: Alignment) -> None:
-    """All files beside the folder first, then in its place: a new folder appears whole."""
-    # With a name of its own, also where it is given as "." or "..".
+    """Write all files to a folder beside ``out`` first, then move them: a new folder appears complete."""
+    # "." and ".." get their real names.
     place = Path(os.path.abspath(out))
-    fresh = place.with_name(f".{place.name[:40]}.{secrets.token_hex(6)}.part")
+    fresh = unfinished(place)
     make_folder(fresh)
     try:
         for name, array in _arrays(result).items():
-            write_whole(fresh / f"{name}.npy", _saver(array))
-        if is_sparse(result.fused):
-            write_whole(fresh / "fused.npz", lambda file: sp.save_npz(file, result.fused))
+            write_whole(fresh / f"{name}.npy", partial(np.save, arr=array, allow_pickle=False))
+        fused = result.fused
+        if is_sparse(fused):
+            write_whole(fresh / "fused.npz", partial(sp.save_npz, matrix=fused))
         else:
-            write_whole(fresh / "fused.npy", _saver(result.fused))
+            write_whole(fresh / "fused.npy", partial(np.save, arr=fused, allow_pickle=False))
         write_whole(fresh / "names.txt", "".join(f"{name}\n" for name in result.names).encode("utf-8", "replace"))
         _move(fresh, place)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
 
 
-def _saver(array: Any) -> Any:
-    return lambda file: np.save(file, array, allow_pickle=False)
-
-
 def _move(fresh: Path, out: Path) -> None:
-    """Put the files where they belong; in a folder that is there, one by one."""
-    try:
+    """Move the new folder to its place; if there is a folder already, move the files one by one."""
+    with writing(out):
         if not out.exists():
             os.rename(fresh, out)
             return
-        # Again: something may have come into the folder while graphs were aligned.
+        # Once more: the folder may have changed while graphs were aligned.
         _check_folder(out)
         written = sorted(path.name for path in fresh.iterdir())
         for name in written:
             os.replace(fresh / name, out / name)
-        # What only the earlier result has: matrices, or the fused graph in the other form.
+        # Files that only the earlier result has: matrices, or the fused graph in the other form.
         for name in set(_FILES) - set(written):
             (out / name).unlink(missing_ok=True)
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"Cannot write {out}: {error.strerror or error}.") from error

@@ -1,28 +1,29 @@
-"""``load_views``: multi-view data from files as people publish them."""
+"""``load_views``: load multi-view data from files as people publish them."""
 
 from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from .._types import is_sparse
-from .._validation import check_choice
-from ..checks import check_flag
+from ..arrays import is_sparse
+from ..blocks import check_graph
+from ..checks import check_choice, check_flag
 from ..errors import FileError, InputError, InputTypeError
 from ._catalogue import BUNDLED, load_bundled
-from ._entries import Entry, find_entry, flatten, reading
-from ._label_roles import choose_labels
-from ._left import check_order, left_out, not_read
-from ._orientation import ORIENTATIONS, find_orientation
-from ._roles import Views, guess_views, named_views
-from ._source import EXPECTED, open_source, sparse_rows
-from ._types import MultiViewData
+from ._entries import Entry, find_entry, flatten, listed, naming, quoted, reading, sparse_rows
+from ._file_formats import ENDINGS, EXPECTED, open_source
+from ._find_labels import LabelChoice, choose_labels, has_label_name, is_misnamed, named_labels, read_labels
+from ._find_views import ViewChoice, guess_views, named_views
+from ._multi_view_data import MultiViewData, Note
+from ._orientation import ORIENTATIONS, check_order, find_orientation
+
+Keys: TypeAlias = Sequence[str] | None
+LabelKey: TypeAlias = str | Literal[False] | None
 
 
 def load_views(
@@ -35,11 +36,11 @@ def load_views(
 ) -> MultiViewData:
     """Load the views of a data set, and its labels where there are any, from a file, a folder or a bundled set.
 
-    Files are told apart by their content: MATLAB's .mat of any version (7.3 needs the extra ``mat73``), .npz, a folder
-    with one .npy, .csv, .parquet or sparse .npz file for each view and one for the labels, or a single such file.
-    In tables, columns headed ``id`` or ``index`` and names of rows are left out. Nothing is ever unpickled. Which
-    variables are views and labels and which side the samples are on is worked out and said in ``notes``, and so is what
-    was left out; ``views``, ``labels`` and ``orient`` decide where that is not wanted or not possible.
+    The content of a file says which format it has: MATLAB's .mat of any version (7.3 needs the extra ``mat73``), .npz,
+    a folder with one .npy, .csv, .parquet or sparse .npz file for each view and one for the labels, or a single such
+    file. In tables, columns headed ``id`` or ``index`` and names of rows are left out. Nothing is ever unpickled. The
+    loader works out which variables are views and labels, and whether samples are rows or columns; ``notes`` say what
+    it decided and what it left out. Use ``views``, ``labels`` and ``orient`` to decide yourself.
 
     Parameters
     ----------
@@ -50,36 +51,36 @@ def load_views(
     views : str or list of str, optional
         Keys of the views: matrices, or cells or structs that hold nothing else. ``"data.X"`` is a field of a struct,
         ``"X{2}"`` the second member of a cell. In a folder, the names of files without ending. By default a cell or
-        struct of matrices, or else all matrices that share the number of samples. One that holds what another one
-        holds is not taken again, except for members of one cell and matrices that are numbered alike (X1, X2): these
-        are all taken, and a note says that they are equal. A single column is a view if it is numbered like others.
-        What has a label's name is no view, nor are masks, 3-D arrays beside matrices, or the parts of a split into
+        struct of matrices, or else all matrices that share the number of samples. A matrix that equals another one is
+        not taken again, except for members of one cell and matrices that are numbered alike (X1, X2): these are all
+        taken, and a note says that they are equal. A single column is a view if it is numbered like others. An entry
+        with a label's name is no view, nor are masks, 3-D arrays beside matrices, or the parts of a split into
         training and test samples.
     labels : str or False, optional
-        Key of the labels; False takes none. By default what has a label's name (``y``, ``gt``, ``truth``, ...). They
-        may be a vector, words, a cell of either, a copy for each view, or a matrix with a single 1 for each sample.
-        Without such, a table's column headed ``label``, ``class``, ``target`` or ``y``, which is no feature (its key
-        is ``"table.label"``), or whole numbers at the end of the cell of views.
+        Key of the labels; False takes none. By default the entry with a label's name (``y``, ``gt``, ``truth``, ...).
+        Labels may be a vector, words, a cell of either, a copy for each view, or a matrix with a single 1 for each
+        sample. Without such an entry, a table's column headed ``label``, ``class``, ``target`` or ``y``, which is then
+        no feature (its key is ``"table.label"``), or whole numbers at the end of the cell of views.
     orient : {"auto", "rows", "columns"}, default="auto"
-        Whether samples are rows or columns. "auto" takes the side that has as many as there are labels, or, without
-        labels, that is as long in all views.
+        Whether samples are rows or columns. "auto" takes the side that is as long as the labels, or, without labels,
+        that has the same length in all views.
     mmap : bool, default=False
         Leave arrays in their .npy files, as read-only memmaps, which may be larger than memory. The files must not
-        change while they are used. Arrays in other kinds of files are loaded all the same.
+        change while they are used. Arrays in other kinds of files are loaded into memory.
 
     Returns
     -------
     MultiViewData
         Views of shape (n_samples, n_features), in the number type of the file; sparse ones stay sparse, as
-        ``csr_array``. Labels are numbered 0 to k - 1 in the sorted order of the originals. Values are left as they
-        are: whoever computes with them refuses NaN.
+        ``csr_array``. Labels are numbered 0 to k - 1 in the sorted order of the originals. Values are not changed or
+        checked: functions that compute with them refuse NaN.
 
     Raises
     ------
     FileError
-        If the file cannot be read: it is absent, damaged, or may not be opened.
+        If the file cannot be read: it does not exist, is damaged, or may not be opened.
     InputError
-        If it holds no views, or what it holds cannot be told apart; the message says which option decides.
+        If the file holds no views, or several answers are possible; the message says which option decides.
     MissingExtraError
         If a package that the format needs is not installed.
 
@@ -94,10 +95,15 @@ def load_views(
     ...     data = load_views(file)
     >>> [view.shape for view in data.views], data.names, data.n_clusters
     ([(30, 4), (30, 7)], ['view_0', 'view_1'], 3)
-    >>> data.notes[0]
-    "Views are 'view_0', 'view_1'."
+    >>> print(data.notes[0])
+    Views are 'view_0', 'view_1'.
     """
-    keys = _check_keys(views)
+    keys = None if views is None else [views] if isinstance(views, str) else views
+    if keys is not None:
+        if not isinstance(keys, Sequence) or not all(isinstance(key, str) for key in keys):
+            raise InputTypeError(f"views must be a key or a list of keys, got {views!r}.")
+        if not keys or len(set(keys)) < len(keys):
+            raise InputError(f"views must name one or more views, each once, got {views!r}.")
     if labels is not None and labels is not False and not isinstance(labels, str):
         raise InputTypeError(f"labels must be a key, False or None, got {labels!r}.")
     check_choice("orient", orient, ORIENTATIONS)
@@ -106,22 +112,6 @@ def load_views(
         return _from_bundled(path, keys, labels, orient)
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(f"path must be a file, a folder or the name of a bundled set, got {type(path).__name__}.")
-    return _from_file(_existing(path), keys, labels, orient, mmap=mmap)
-
-
-def _check_keys(views: object) -> list[str] | None:
-    if views is None:
-        return None
-    keys = [views] if isinstance(views, str) else views
-    if not isinstance(keys, Sequence) or not all(isinstance(key, str) for key in keys):
-        raise InputTypeError(f"views must be a key or a list of keys, got {views!r}.")
-    if not keys or len(set(keys)) < len(keys):
-        raise InputError(f"views must name one or more views, each once, got {views!r}.")
-    return list(keys)
-
-
-def _existing(path: str | os.PathLike[str]) -> Path:
-    """The path, if there is something."""
     place = Path(os.fsdecode(path))
     with reading(place):
         exists = place.exists()
@@ -131,67 +121,10 @@ def _existing(path: str | os.PathLike[str]) -> Path:
         raise FileError(
             f"{place} does not exist; expected {EXPECTED}, or a bundled set: {', '.join(map(repr, BUNDLED))}.{hint}"
         )
-    return place
+    return _from_file(place, keys, labels, orient, mmap=mmap)
 
 
-def _from_file(
-    path: Path, keys: list[str] | None, labels: str | Literal[False] | None, orient: str, *, mmap: bool
-) -> MultiViewData:
-    with _naming(path), open_source(path, mmap=mmap) as listed:
-        entries = flatten(listed)
-        nameable = [*entries, *(entry for entry in listed if entry.kind == "struct")]
-        told = [] if labels is False else None if labels is None else [find_entry(nameable, labels, path, "labels")]
-
-        def find_views(left: Sequence[Entry], counts: set[int]) -> Views:
-            return guess_views(left, counts, path) if keys is None else named_views(nameable, keys, path)
-
-        choice, views = choose_labels(entries, told, find_views, keys or (), path)
-        n_labels = None if choice.labels is None else choice.labels.n_samples
-        side = find_orientation(views.entries, n_labels, orient, path)
-        sources = [entry for entry in entries if choice.labels and entry.key == choice.labels.key]
-        rows = [entry for entry, turned in zip(views.entries, side.transposed, strict=True) if not turned]
-        check_order([*rows, *sources], path)
-        notes = [*views.notes, *choice.notes, *([side.note] if side.note else [])]
-        notes += [
-            note for entry in entries if keys is None or entry in (*views.entries, *sources) for note in entry.notes
-        ]
-        notes += not_read(entries)
-        if keys is None:
-            used = [entry.key for entry in (*views.entries, *sources)] + [choice.labels.key if choice.labels else ""]
-            notes += left_out(entries, used, notes)
-        arrays = [
-            _samples_first(entry, transposed, path)
-            for entry, transposed in zip(views.entries, side.transposed, strict=True)
-        ]
-    return MultiViewData(arrays, choice.labels.codes if choice.labels else None, views.names, tuple(notes))
-
-
-@contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Name the file in what is said of its entries."""
-    try:
-        yield
-    except InputError as error:
-        if str(path) in str(error):
-            raise
-        raise type(error)(f"{path}: {error}") from error
-
-
-def _samples_first(entry: Entry, transposed: bool, path: Path) -> Any:
-    """Array of samples x features. What the reader holds is let go first: a sparse matrix needs room to be turned."""
-    X = entry.read()
-    entry.drop()
-    if X.dtype.kind not in "fiub":
-        raise InputError(f"{path}: view {entry.key!r} has values of type {X.dtype}; expected real numbers.")
-    if not X.dtype.isnative and not isinstance(X, np.memmap):
-        X = X.astype(X.dtype.newbyteorder("="))
-    if not is_sparse(X):
-        X = X[:, np.newaxis] if X.ndim == 1 else X
-        return X.T if transposed else X
-    return sparse_rows(X.T if transposed else X, path)
-
-
-def _from_bundled(name: str, keys: list[str] | None, labels: str | Literal[False] | None, orient: str) -> MultiViewData:
+def _from_bundled(name: str, keys: Keys, labels: LabelKey, orient: str) -> MultiViewData:
     data = load_bundled(name)
     if labels not in (None, False, "labels"):
         raise InputError(
@@ -202,8 +135,105 @@ def _from_bundled(name: str, keys: list[str] | None, labels: str | Literal[False
     codes = None if labels is False else data.labels
     notes = data.notes
     if Path(name).exists():
-        notes += (f"{name!r} is the bundled set; the file of that name is './{name}'.",)
+        notes += (Note("bundled", "", f"{name!r} is the bundled set; the file of that name is './{name}'."),)
     if keys is None:
         return MultiViewData(data.views, codes, data.names, notes)
-    places = [check_choice(f"view of {name!r}", key, data.names) for key in keys]
-    return MultiViewData([data.views[data.names.index(key)] for key in places], codes, places, notes)
+    names = [check_choice(f"view of {name!r}", key, data.names) for key in keys]
+    return MultiViewData([data.views[data.names.index(key)] for key in names], codes, names, notes)
+
+
+def _from_file(path: Path, keys: Keys, labels: LabelKey, orient: str, *, mmap: bool) -> MultiViewData:
+    with open_source(path, mmap=mmap) as listed_entries, naming(path):
+        entries = flatten(listed_entries)
+        views, choice = _choose(entries, [e for e in listed_entries if e.kind == "struct"], keys, labels)
+        side = find_orientation(views.entries, choice.labels.n_samples if choice.labels else None, orient)
+        sources = [entry for entry in entries if choice.labels and entry.key == choice.labels.key]
+        rows = [entry for entry, turned in zip(views.entries, side.transposed, strict=True) if not turned]
+        check_order([*rows, *sources])
+        used = [*views.entries, *sources]
+        notes = [*views.notes, *choice.notes, *side.notes]
+        notes += [note for entry in entries if keys is None or entry in used for note in entry.notes]
+        known = [entry.key for entry in used] + ([choice.labels.key] if choice.labels else [])
+        notes += _left_out(entries, [*known, *views.mentioned, *choice.mentioned] if keys is None else None)
+        arrays = [
+            _samples_first(entry, transposed, path)
+            for entry, transposed in zip(views.entries, side.transposed, strict=True)
+        ]
+    return MultiViewData(arrays, choice.labels.codes if choice.labels else None, views.names, tuple(notes))
+
+
+def _choose(
+    entries: Sequence[Entry], structs: Sequence[Entry], keys: Keys, labels: LabelKey
+) -> tuple[ViewChoice, LabelChoice]:
+    """Choose views and labels, which depend on each other: labels tell how many samples there are."""
+    nameable = [*entries, *structs]
+    named = None if keys is None else named_views(nameable, keys)
+    if labels is not None:
+        source = None if labels is False else find_entry(nameable, labels, "labels")
+        values = None if source is None else read_labels(source)
+        left = [entry for entry in entries if entry is not source and not has_label_name(entry)]
+        views = named or guess_views(left, {values.n_samples} if values else set())
+        return views, LabelChoice(values, list(values.notes) if values else [], [])
+    taken = {key.lower() for key in keys or ()}
+    found, refused = named_labels([entry for entry in entries if entry.key.lower() not in taken])
+    sources = [entry for _, entry in found]
+    misnamed = [] if named else [entry for entry in entries if entry not in sources and is_misnamed(entry)]
+    if misnamed and not found:
+        raise _no_labels(misnamed[0])
+    left = [entry for entry in entries if entry not in sources and not has_label_name(entry)]
+    views = named or guess_views(left, {values.n_samples for values, _ in found})
+    if misnamed and not views.in_container:
+        raise _no_labels(misnamed[0])
+    return views, choose_labels([values for values, _ in found], refused, entries, views.entries, views.last_member)
+
+
+def _no_labels(entry: Entry) -> InputError:
+    return InputError(
+        f"{entry.key!r} ({entry.description}) has a label's name, and does not give one label for each sample; "
+        "views= (--views) names the views, labels= (--labels) the labels, labels=False (--no-labels) takes none."
+    )
+
+
+def _left_out(entries: Sequence[Entry], known: Sequence[str] | None) -> list[Note]:
+    """Notes on entries that hold data and are not ``known``: neither used nor mentioned before.
+
+    If ``known`` is None, the user named the views: only files that cannot be read are mentioned.
+    """
+    notes = []
+    unread = [entry.key for entry in entries if entry.kind == "unread"]
+    if unread:
+        text = f"Not read, because the name has none of the endings {', '.join(ENDINGS)}: {quoted(unread)}."
+        notes.append(Note("left out", "", text))
+    if known is None:
+        return notes
+    for entry in entries:
+        if entry.kind in ("objects", "other"):
+            which = repr(entry.key) if entry.key else "A variable without a name"
+            notes.append(Note("left out", entry.key, f"{which} is {entry.what}: left out."))
+    left = [
+        f"{entry.key!r} ({entry.description})"
+        for entry in entries
+        if _holds_data(entry)
+        and not any(key == entry.key or key.startswith((f"{entry.key}{{", f"{entry.key}.")) for key in known)
+    ]
+    return [*notes, Note("left out", "", f"Left out: {listed(left)}.")] if left else notes
+
+
+def _holds_data(entry: Entry) -> bool:
+    """Whether an entry is more than text or a single number."""
+    if entry.kind == "cell":
+        return any(member.is_matrix and max(member.shape) > 1 for member in entry.members())
+    return entry.kind in ("matrix", "sparse") and max(entry.shape, default=0) > 1 and 0 not in entry.shape
+
+
+def _samples_first(entry: Entry, transposed: bool, path: Path) -> Any:
+    """Array of samples x features. The reader's copy is freed first: transposing a sparse matrix needs the memory."""
+    X = entry.read()
+    entry.drop()
+    if not X.dtype.isnative and not isinstance(X, np.memmap):
+        X = X.astype(X.dtype.newbyteorder("="))
+    X = X[:, np.newaxis] if X.ndim == 1 else X
+    X = X.T if transposed else X
+    X = sparse_rows(X, path) if is_sparse(X) else X
+    check_graph(X, repr(entry.key), "features")
+    return X

@@ -1,4 +1,4 @@
-"""Whether samples are the rows or the columns of a file's matrices: the key does not tell, the counts do."""
+"""Samples: whether they are rows or columns of a file's matrices, and whether tables list them in the same order."""
 
 from __future__ import annotations
 
@@ -6,98 +6,104 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..errors import InputError
-from ._entries import Entry
+from ._entries import Entry, shared_sides
+from ._multi_view_data import Note
 
 ORIENTATIONS = ("auto", "rows", "columns")
 
 
 @dataclass(frozen=True)
 class Orientation:
-    """For each view, whether its samples are columns; and how that was found, where it was a guess."""
+    """For each view, whether its samples are columns; and a note if this was a guess."""
 
     transposed: tuple[bool, ...]
-    note: str = ""
+    notes: tuple[Note, ...] = ()
 
 
-def sides(entry: Entry) -> tuple[int, int]:
-    """Rows and columns; an array without columns has one."""
-    return (entry.shape[0], 1) if len(entry.shape) == 1 else (entry.shape[0], entry.shape[1])
-
-
-def find_orientation(views: Sequence[Entry], n_labels: int | None, orient: str, path: object) -> Orientation:
+def find_orientation(views: Sequence[Entry], n_labels: int | None, orient: str) -> Orientation:
     """Find the side that the samples are on, the same for all views where that is possible.
 
-    The number of labels tells; without labels, the size that all views share.
+    The number of labels decides; without labels, the size that all views share.
     """
     if orient != "auto":
-        return _as_told(views, n_labels, orient, path)
-    sizes = [sides(view) for view in views]
-    rows, columns = _fits([s[0] for s in sizes], n_labels), _fits([s[1] for s in sizes], n_labels)
-    reason = f"the number of labels, {n_labels}" if n_labels is not None else "the size that all views share"
-    if rows and columns:
+        return _as_given(views, n_labels, orient)
+    rows, columns = ({view.sides[side] for view in views} for side in (0, 1))
+    fits_rows = rows == {n_labels} if n_labels is not None else len(rows) == 1
+    fits_columns = columns == {n_labels} if n_labels is not None else len(columns) == 1
+    if fits_rows and fits_columns:
         if n_labels is not None and all(_is_symmetric(view) for view in views):
             return Orientation((False,) * len(views))
+        which = "the only view is" if len(views) == 1 and n_labels is None else "all views are"
+        labels = "" if n_labels is None else f" and there are {n_labels} labels"
         raise InputError(
-            f"{path}: cannot tell whether samples are rows or columns, because {_undecided(views, n_labels)}; "
+            f"cannot tell whether samples are rows or columns, because {which} {views[0].size}{labels}; "
             "say orient='rows' or orient='columns'."
         )
-    if rows or columns:
-        where = "rows" if rows else "columns"
-        return Orientation((columns,) * len(views), f"Samples are {where}: {reason}, fits this side alone.")
-    return _mixed(views, n_labels, path)
+    if fits_rows or fits_columns:
+        where = "rows" if fits_rows else "columns"
+        reason = "the size that all views share" if n_labels is None else f"the number of labels, {n_labels}"
+        note = Note("orientation", "", f"Samples are {where}: {reason}, fits this side alone.")
+        return Orientation((fits_columns,) * len(views), (note,))
+    return _mixed_orientation(views, n_labels)
 
 
-def _fits(counts: list[int], n_labels: int | None) -> bool:
-    return set(counts) == {counts[0] if n_labels is None else n_labels}
+def _is_symmetric(view: Entry) -> bool:
+    values = view.read()
+    difference = values != values.T
+    return not (difference.nnz if hasattr(difference, "nnz") else difference.any())
 
 
-def _undecided(views: Sequence[Entry], n_labels: int | None) -> str:
-    if n_labels is not None:
-        return f"all views are {views[0].size} and there are {n_labels} labels"
-    return f"the only view is {views[0].size}" if len(views) == 1 else f"all views are {views[0].size}"
-
-
-def _as_told(views: Sequence[Entry], n_labels: int | None, orient: str, path: object) -> Orientation:
+def _as_given(views: Sequence[Entry], n_labels: int | None, orient: str) -> Orientation:
     side = 1 if orient == "columns" else 0
-    expected = n_labels if n_labels is not None else sides(views[0])[side]
+    expected = views[0].sides[side] if n_labels is None else n_labels
     for view in views:
-        found = sides(view)[side]
+        found = view.sides[side]
         if found != expected:
-            against = (
-                f"there are {n_labels} labels" if n_labels is not None else f"view {views[0].key!r} has {expected}"
-            )
-            raise InputError(
-                f"{path}: with orient={orient!r}, view {view.key!r} ({view.size}) has {found} samples; {against}."
-            )
+            other = f"view {views[0].key!r} has {expected}" if n_labels is None else f"there are {n_labels} labels"
+            raise InputError(f"with orient={orient!r}, view {view.key!r} ({view.size}) has {found} samples; {other}.")
     return Orientation((orient == "columns",) * len(views))
 
 
-def _mixed(views: Sequence[Entry], n_labels: int | None, path: object) -> Orientation:
+def _mixed_orientation(views: Sequence[Entry], n_labels: int | None) -> Orientation:
     """Views that do not all have their samples on the same side."""
-    shared = set.intersection(*({*sides(view)} for view in views))
-    if n_labels is not None:
-        shared &= {n_labels}
+    shared = shared_sides(views, () if n_labels is None else (n_labels,))
     if len(shared) > 1:
         one, other = sorted(shared)
         raise InputError(
-            f"{path}: cannot tell whether there are {one} or {other} samples, because all views have a side of either "
-            "size; save them with samples as rows in all views."
+            f"cannot tell whether there are {one} or {other} samples, because all views have a side of either size; "
+            "save them with samples as rows in all views."
         )
     if not shared:
         sizes = ", ".join(f"{view.key!r} is {view.size}" for view in views)
         labels = "" if n_labels is None else f" and there are {n_labels} labels"
         raise InputError(
-            f"{path}: views do not have the same number of samples: {sizes}{labels}; "
-            "views= and labels= say what to take."
+            f"views do not have the same number of samples: {sizes}{labels}; views= and labels= say what to take."
         )
     (n_samples,) = shared
-    transposed = tuple(sides(view)[0] != n_samples for view in views)
+    transposed = tuple(view.sides[0] != n_samples for view in views)
     turned = ", ".join(repr(view.key) for view, each in zip(views, transposed, strict=True) if each)
-    return Orientation(transposed, f"Samples are rows in some views and columns in others ({turned}).")
+    text = f"Samples are rows in some views and columns in others ({turned})."
+    return Orientation(transposed, (Note("orientation", "", text),))
 
 
-def _is_symmetric(view: Entry) -> bool:
-    """Whether a square matrix is the same both ways, so that nothing needs to be decided."""
-    values = view.read()
-    difference = values != values.T
-    return not (difference.nnz if hasattr(difference, "nnz") else difference.any())
+def check_order(entries: Sequence[Entry]) -> None:
+    """Refuse tables that name different samples, or the same in different orders: their rows do not belong together."""
+    named = [entry for entry in entries if entry.ids]
+    for entry in named[1:]:
+        first = named[0]
+        if entry.ids == first.ids:
+            continue
+        way_out = "save them with the same samples in the same order, or take one of them with views= (--views)"
+        others = set(entry.ids)
+        strange = [name for name in first.ids if name not in others]
+        if strange or len(first.ids) != len(entry.ids):
+            example = f", such as {strange[0]!r}" if strange else ""
+            raise InputError(
+                f"{first.key!r} and {entry.key!r} name different samples: {len(strange)} of {len(first.ids)} names in "
+                f"{first.key!r} are not among the {len(entry.ids)} in {entry.key!r}{example}; {way_out}."
+            )
+        row = next(i for i, pair in enumerate(zip(first.ids, entry.ids, strict=True)) if pair[0] != pair[1])
+        raise InputError(
+            f"{first.key!r} and {entry.key!r} name the same samples in different orders: sample {row + 1} is "
+            f"{first.ids[row]!r} and {entry.ids[row]!r}; {way_out}."
+        )

@@ -2,34 +2,54 @@
 
 from __future__ import annotations
 
-from ._difference_figure import plot_differences
-from ._figure_files import write_figures
-from ._formats import render
-from ._fusion_figure import plot_fusion
-from ._graph_figure import plot_graphs
-from ._html import html_report
-from ._match_figures import plot_objective, plot_permutations
-from ._result_files import write_results
-from ._sensitivity_figure import plot_sensitivity
-from ._sentences import answer
-from ._style import check_figures, figure_bytes
-from ._tables import study_table
-from ._text import encodable
+import importlib
+from typing import TYPE_CHECKING, Any
 
-__all__ = [
-    "answer",
-    "check_figures",
-    "encodable",
-    "figure_bytes",
-    "html_report",
-    "plot_differences",
-    "plot_fusion",
-    "plot_graphs",
-    "plot_objective",
-    "plot_permutations",
-    "plot_sensitivity",
-    "render",
-    "study_table",
-    "write_figures",
-    "write_results",
-]
+from ._formats import FORMATS as FORMATS
+
+if TYPE_CHECKING:
+    from ._figure_style import check_figures as check_figures
+    from ._figure_style import figure_bytes as figure_bytes
+    from ._formatting import encodable as encodable
+    from ._fusion_figure import plot_fusion as plot_fusion
+    from ._graph_figure import plot_graphs as plot_graphs
+    from ._html_page import html_report as html_report
+    from ._match_figures import plot_objective as plot_objective
+    from ._match_figures import plot_permutations as plot_permutations
+    from ._outcomes import answer as answer
+    from ._output_files import write_figures as write_figures
+    from ._output_files import write_results as write_results
+    from ._render import render as render
+    from ._study_figures import plot_differences as plot_differences
+    from ._study_figures import plot_sensitivity as plot_sensitivity
+    from ._table_writers import study_table as study_table
+
+# Names are imported on first use: the command line reads FORMATS for its help, and must not import SciPy for that.
+_HOMES = {
+    "_figure_style": ("check_figures", "figure_bytes"),
+    "_formatting": ("encodable",),
+    "_fusion_figure": ("plot_fusion",),
+    "_graph_figure": ("plot_graphs",),
+    "_html_page": ("html_report",),
+    "_match_figures": ("plot_objective", "plot_permutations"),
+    "_outcomes": ("answer",),
+    "_output_files": ("write_figures", "write_results"),
+    "_render": ("render",),
+    "_study_figures": ("plot_differences", "plot_sensitivity"),
+    "_table_writers": ("study_table",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOME_OF[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,7 +1,7 @@
 """Fusion step by step: the graphs of all views as they come, their mean without and with alignment, the permutations.
 
-The paper's figure on simulated data, for any methods and data. Anchors keep their order, unlike in
-:func:`anchor_align.report.plot_graphs`: that columns of different views do not correspond is what there is to see.
+This is the paper's figure on simulated data, for any methods and data. Anchors keep their order, unlike in
+:func:`anchor_align.report.plot_graphs`: the figure shows that columns of different views do not correspond.
 """
 
 from __future__ import annotations
@@ -13,30 +13,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .._fusion import fuse
-from .._types import FloatArray
+from ..arrays import FloatArray
 from ..errors import InputError
-from ._graph_figure import Bands, _bands, _check_labels, _dense, _few_ticks, _mark_clusters, _unaligned_weights
-from ._match_figures import _ambiguous, _draw_permutation, _marks, _view_names
-from ._style import NORMAL, PAGE, SMALL, Theme, bare, get_theme, new_figure, style
-from ._text import percent, shortened
+from ._figure_style import NORMAL, PAGE, SMALL, Theme, get_theme, new_figure, remove_frame, slim_colour_bar, style
+from ._formatting import percent, shortened
+from ._graph_figure import Bands, both_means, checked_labels, dense, draw_heat_map, mark_clusters, sample_bands
+from ._match_figures import ambiguous_places, anchor_counts, draw_permutation, few_marks, view_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..estimator import AlignedClusterer
+    from ..clustering import AlignedClusterer
 
-# A row has room for this many views; what is left out is said.
+# A row has room for this many views; a note says so if there are more.
 MOST_VIEWS = 4
 ROW = 1.45
 LETTER = 0.062  # inches, in small letters
-ARMS = ("unaligned", "aligned")
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
-    """One graph of a row: what it is, and its image; ``arm`` is empty for the graph of a view."""
+class FusionPanel:
+    """One graph of a row: its title and image; ``arm`` is empty for the graph of a view."""
 
     title: str
     image: FloatArray
@@ -86,7 +84,7 @@ def plot_fusion(
         raise InputError("Got no clusterer to draw; expected one or more.")
     colours = get_theme(theme)
     first = next(iter(rows.values()))
-    bands = _bands(_check_labels(first, labels))
+    bands = sample_bands(checked_labels(first, labels))
     for name, clusterer in rows.items():
         if len(clusterer.labels_) != int(bands.sizes.sum()):
             raise InputError(f"{name!r} has {len(clusterer.labels_)} samples; the first has {len(first.labels_)}.")
@@ -98,13 +96,13 @@ def plot_fusion(
         figure = new_figure(width, ROW * len(rows) + 0.55)
         grid = figure.subplots(len(rows), columns, squeeze=False)
         for axes in grid.flat:
-            bare(axes)
+            remove_frame(axes)
         for (name, clusterer), panels in zip(rows.items(), grid, strict=True):
             graphs = panels[: len(steps[name])]
             _draw_steps(graphs, steps[name], (scores or {}).get(name, {}), bands, letters, colours)
             for view, axes in zip(moved[name], panels[len(graphs) :], strict=False):
                 _draw_move(axes, clusterer, view, letters, colours)
-            _mark_clusters(graphs[0], bands, height=ROW - 0.4)
+            mark_clusters(graphs[0], bands, height=ROW - 0.4)
             graphs[0].set_ylabel(shortened(name, 26), fontsize=NORMAL, color=colours.text, fontweight="bold")
         by = "true cluster" if labels is not None else "cluster found"
         views = len(first.permutations_)
@@ -117,21 +115,16 @@ def plot_fusion(
     return figure
 
 
-def _steps(clusterer: AlignedClusterer, bands: Bands) -> list[Step]:
+def _steps(clusterer: AlignedClusterer, bands: Bands) -> list[FusionPanel]:
     """Graphs of the views, as they come, and their two means."""
-    graphs, mask = clusterer.anchor_graphs_.graphs, clusterer.mask_
-    names = _view_names(clusterer)
-    found = [Step(names[view], _dense(bands.means @ Z)) for view, Z in enumerate(graphs[:MOST_VIEWS])]
-    orders = (None, clusterer.permutations_)
-    weights = (_unaligned_weights(clusterer), clusterer.weights_)
-    for arm, order, weight in zip(ARMS, orders, weights, strict=True):
-        fused = fuse(graphs, order, weights=weight, mask=mask)
-        found.append(Step(arm, _dense(bands.means @ fused), arm))
-    return found
+    graphs, names = clusterer.anchor_graphs_.graphs, view_names(clusterer)
+    found = [FusionPanel(names[view], dense(bands.means @ Z)) for view, Z in enumerate(graphs[:MOST_VIEWS])]
+    means = both_means(clusterer, graphs, clusterer.mask_)
+    return found + [FusionPanel(arm, dense(bands.means @ fused), arm) for arm, fused in means.items()]
 
 
 def _moved(clusterer: AlignedClusterer) -> list[int]:
-    """Views whose permutation is worth a look: all but the one whose order is kept."""
+    """Views whose permutation is drawn: all but the one that keeps its order."""
     views = range(min(len(clusterer.permutations_), MOST_VIEWS))
     kept = None if clusterer.aligner_ is None else clusterer.aligner_.reference_
     return [view for view in views if view != (kept or 0)]
@@ -139,7 +132,7 @@ def _moved(clusterer: AlignedClusterer) -> list[int]:
 
 def _draw_steps(
     panels: npt.NDArray[np.object_],
-    steps: list[Step],
+    steps: list[FusionPanel],
     scores: Mapping[str, float | None],
     bands: Bands,
     letters: int,
@@ -148,35 +141,28 @@ def _draw_steps(
     top = max(float(step.image.max()) for step in steps) or 1.0
     low = min(0.0, *(float(step.image.min()) for step in steps))
     for axes, step in zip(panels, steps, strict=True):
-        drawn = axes.imshow(
-            step.image, aspect="auto", interpolation="nearest", cmap=theme.colormap(), vmin=low, vmax=top
-        )
-        m = step.image.shape[1]
-        axes.hlines(bands.edges[1:-1] - 0.5, -0.5, m - 0.5, color=theme.muted, alpha=0.55, lw=0.35)
-        axes.set_xticks(_marks(m))
+        drawn = draw_heat_map(axes, step.image, bands, (low, top), 0.35, theme)
+        axes.set_xticks(few_marks(step.image.shape[1]))
         axes.tick_params(length=0, pad=2)
         score = scores.get(step.arm)
         _name_panel(
             axes, shortened(step.title, letters), "" if score is None else f"ACC {percent(score)} %", step.arm, theme
         )
-    bar = axes.figure.colorbar(drawn, ax=axes, aspect=24, pad=0.06, fraction=0.09)
-    bar.outline.set_visible(False)
-    bar.locator = _few_ticks()
-    bar.update_ticks()
+    slim_colour_bar(axes.figure, drawn, axes, aspect=24, pad=0.06, fraction=0.09)
 
 
 def _draw_move(axes: Axes, clusterer: AlignedClusterer, view: int, letters: int, theme: Theme) -> None:
     order = clusterer.permutations_[view]
-    unsure = _ambiguous(clusterer.aligner_, view)
-    _draw_permutation(axes, order, max(clusterer._sizes), unsure, 72 * (ROW - 0.45), theme)
+    unsure = ambiguous_places(clusterer.aligner_, view)
+    draw_permutation(axes, order, max(anchor_counts(clusterer)), unsure, 72 * (ROW - 0.45), theme)
     note = "by construction" if clusterer.aligner_ is None else ""
-    _name_panel(axes, f"P of {shortened(_view_names(clusterer)[view], letters - 4)}", note, "", theme)
+    _name_panel(axes, f"P of {shortened(view_names(clusterer)[view], letters - 4)}", note, "", theme)
 
 
 def _name_panel(axes: Axes, title: str, note: str, arm: str, theme: Theme) -> None:
     """A title, and below it a note in small letters; the arms' titles have their colours."""
     axes.set_title(
-        title, color=theme.arms.get(arm, theme.text), fontsize=SMALL, fontweight="bold" if arm else "normal",
+        title, color=theme.arm(arm) if arm else theme.text, fontsize=SMALL, fontweight="bold" if arm else "normal",
         pad=12, parse_math=False,
     )  # fmt: skip
     axes.annotate(

@@ -1,12 +1,12 @@
 """The fused graphs without and with alignment, side by side.
 
-Rows are averaged within clusters and graphs fused afterwards; both are linear, so the order does not matter, and no
-matrix of all samples is ever made.
+Rows are averaged within clusters before the graphs are fused. Both are linear, so their order does not matter, and no
+dense matrix of all samples is ever made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,23 +14,22 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from .._columns import check_orders
-from .._fusion import fuse
-from .._grams import GramMatrices
-from .._types import FloatArray, IndexArray, is_sparse
-from .._view_weights import agreement_weights
+from ..arrays import FloatArray, IndexArray, is_sparse
+from ..clustering import fuse
 from ..errors import InputError
-from ._style import COLUMN, SMALL, Theme, bare, get_theme, new_figure, style
-from ._text import percent, shortened
+from ..fusion import agreement_weights
+from ..graphs import GramMatrices, check_orders
+from ._figure_style import COLUMN, SMALL, Theme, get_theme, new_figure, remove_frame, slim_colour_bar, style
+from ._formatting import percent, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..estimator import AlignedClusterer
+    from ..clustering import AlignedClusterer
 
 IMAGE_ROWS = 600
-# What is darker than this share of all numbers is drawn as dark as possible, so that a few do not hide the rest.
+# Numbers above this quantile have the strongest colour, so that a few large ones do not hide the rest.
 CLIPPED = 0.995
 
 
@@ -38,8 +37,8 @@ CLIPPED = 0.995
 class Bands:
     """Samples sorted by cluster and gathered into rows of an image.
 
-    ``names`` are the clusters, ``sizes`` their numbers of samples, ``rows`` their numbers of image rows; ``means``
-    times a graph gives the image.
+    ``names`` are the clusters, ``sizes`` their numbers of samples, ``rows`` their numbers of image rows. ``means``
+    times a graph is the image.
     """
 
     names: tuple[object, ...]
@@ -57,7 +56,7 @@ class Bands:
 class Panel:
     """One fused graph as an image.
 
-    ``image`` has anchors in the order of the cluster in which they weigh most; ``inside`` is the share of all weight
+    The anchors of ``image`` are sorted by the cluster in which they weigh most. ``inside`` is the part of all weight
     that samples give to anchors of their own cluster, None for graphs with negative numbers.
     """
 
@@ -75,8 +74,8 @@ def plot_graphs(
 ) -> Figure:
     """Draw the fused anchor graphs without and with alignment as heat maps.
 
-    Samples are sorted by cluster, the anchors of each graph by the cluster in which they weigh most: a graph that tells
-    the clusters apart is a block diagonal. Colours mean the same in both.
+    Samples are sorted by cluster, the anchors of each graph by the cluster in which they weigh most: a graph that
+    separates the clusters is block diagonal. Colours mean the same in both.
 
     Parameters
     ----------
@@ -104,39 +103,32 @@ def plot_graphs(
     >>> figure = plot_graphs(clusterer, data.labels, scores={"unaligned": 0.91, "aligned": 1.0})
     """
     colours = get_theme(theme)
-    bands = _bands(_check_labels(clusterer, labels))
+    bands = sample_bands(checked_labels(clusterer, labels))
     panels = _panels(clusterer, bands)
-    top = _top(panels)
+    bright = [panel.image[panel.image > 0] for panel in panels.values() if panel.image.max() > 0]
+    top = max((float(np.quantile(each, CLIPPED)) for each in bright), default=1.0)
     low = min(0.0, *(float(panel.image.min()) for panel in panels.values()))
     with style(colours):
         figure = new_figure(width, 0.74 * width + 0.25)
         grid = figure.subplots(1, 2, sharey=True)
         for axes, (arm, panel) in zip(grid, panels.items(), strict=True):
-            drawn = axes.imshow(
-                panel.image, aspect="auto", interpolation="nearest", cmap=colours.colormap(), vmin=low, vmax=top
-            )
-            _finish_panel(axes, arm, panel, None if scores is None else scores.get(arm), colours)
-            # Many clusters need lines less than few, and would drown in them.
+            # Thinner lines for many clusters: thick ones would hide the image.
             line = 0.35 * min(1.0, 15 / len(bands.sizes))
-            right = panel.image.shape[1] - 0.5
-            axes.hlines(bands.edges[1:-1] - 0.5, -0.5, right, color=colours.muted, alpha=0.55, lw=line)
-        _mark_clusters(grid[0], bands, height=0.5 * width)
+            drawn = draw_heat_map(axes, panel.image, bands, (low, top), line, colours)
+            _finish_panel(axes, arm, panel, None if scores is None else scores.get(arm), colours)
+        mark_clusters(grid[0], bands, height=0.5 * width)
         n, m = int(bands.sizes.sum()), panels["aligned"].image.shape[1]
         by = "true cluster" if labels is not None else "cluster found"
         grid[0].set_ylabel(f"{n:,} samples by {by}")
         figure.supxlabel(f"{m:,} anchors by cluster", fontsize=SMALL, color=colours.muted)
         clipped = max(float(panel.image.max()) for panel in panels.values()) > top * (1 + 1e-9)
-        bar = figure.colorbar(
-            drawn, ax=grid, extend="max" if clipped else "neither", aspect=32, pad=0.02, fraction=0.04
-        )
+        extend = "max" if clipped else "neither"
+        bar = slim_colour_bar(figure, drawn, grid, extend=extend, aspect=32, pad=0.02, fraction=0.04)
         bar.set_label("weight")
-        bar.outline.set_visible(False)
-        bar.locator = _few_ticks()
-        bar.update_ticks()
     return figure
 
 
-def _check_labels(clusterer: AlignedClusterer, labels: npt.ArrayLike | None) -> npt.NDArray[Any]:
+def checked_labels(clusterer: AlignedClusterer, labels: npt.ArrayLike | None) -> npt.NDArray[Any]:
     n = len(clusterer.labels_)
     checked = np.asarray(clusterer.labels_ if labels is None else labels)
     if checked.shape != (n,):
@@ -144,8 +136,8 @@ def _check_labels(clusterer: AlignedClusterer, labels: npt.ArrayLike | None) -> 
     return checked
 
 
-def _bands(labels: npt.NDArray[Any]) -> Bands:
-    """Sort samples by cluster and share the image's rows out by size, at least one for each cluster."""
+def sample_bands(labels: npt.NDArray[Any]) -> Bands:
+    """Sort samples by cluster; every cluster gets image rows in proportion to its size, at least one."""
     names, codes, sizes = np.unique(labels, return_inverse=True, return_counts=True)
     n = len(codes)
     rows = sizes if n <= IMAGE_ROWS else np.maximum(1, np.floor(sizes * (IMAGE_ROWS / n)).astype(np.intp))
@@ -159,23 +151,30 @@ def _bands(labels: npt.NDArray[Any]) -> Bands:
 
 
 def _panels(clusterer: AlignedClusterer, bands: Bands) -> dict[str, Panel]:
-    graphs, mask = clusterer.anchor_graphs_.graphs, clusterer.mask_
-    weights = {"unaligned": _unaligned_weights(clusterer), "aligned": clusterer.weights_}
-    orders = {"unaligned": None, "aligned": clusterer.permutations_}
-    if mask is not None:
-        # Samples that other views have are fused with other weights: not linear.
-        whole = {arm: bands.means @ fuse(graphs, orders[arm], weights=weights[arm], mask=mask) for arm in orders}
-        return {arm: _panel(_dense(image), bands) for arm, image in whole.items()}
-    rows = [_dense(bands.means @ Z) for Z in graphs]
-    return {arm: _panel(fuse(rows, orders[arm], weights=weights[arm]), bands) for arm in orders}
+    if clusterer.mask_ is not None:
+        # Samples that are missing in some views are fused with other weights: this is not linear.
+        graphs = clusterer.anchor_graphs_.graphs
+        fused = {arm: bands.means @ Z for arm, Z in both_means(clusterer, graphs, clusterer.mask_).items()}
+    else:
+        fused = both_means(clusterer, [dense(bands.means @ Z) for Z in clusterer.anchor_graphs_.graphs])
+    return {arm: _panel(dense(image), bands) for arm, image in fused.items()}
 
 
-def _dense(image: Any) -> FloatArray:
+def both_means(clusterer: AlignedClusterer, graphs: Sequence[Any], mask: Any = None) -> dict[str, Any]:
+    """The mean of graphs as they come, and with the permutations that were found."""
+    weights = _unaligned_weights(clusterer)
+    return {
+        "unaligned": fuse(graphs, weights=weights, mask=mask),
+        "aligned": fuse(graphs, clusterer.permutations_, weights=clusterer.weights_, mask=mask),
+    }
+
+
+def dense(image: Any) -> FloatArray:
     return np.asarray(image.toarray() if is_sparse(image) else image, dtype=np.float64)
 
 
 def _unaligned_weights(clusterer: AlignedClusterer) -> FloatArray | None:
-    """Weights of the graphs as they come, which the user, their agreement or the adapter gives."""
+    """Weights of the unaligned graphs, from the user, from their agreement or from the adapter."""
     if clusterer.weights_ is None or clusterer.aligner_ is None:
         return clusterer.weights_
     graphs = clusterer.anchor_graphs_.graphs
@@ -203,28 +202,32 @@ def _panel(image: FloatArray, bands: Bands) -> Panel:
     return Panel(image[:, order], inside)
 
 
-def _top(panels: Mapping[str, Panel]) -> float:
-    """Number with the strongest colour, the same for all panels."""
-    tops = [
-        float(np.quantile(panel.image[panel.image > 0], CLIPPED)) for panel in panels.values() if panel.image.max() > 0
-    ]
-    return max(tops, default=1.0)
-
-
 def _finish_panel(axes: Axes, arm: str, panel: Panel, score: float | None, theme: Theme) -> None:
-    bare(axes)
+    remove_frame(axes)
     axes.tick_params(axis="y", length=0, pad=2)
     notes = [] if score is None else [f"ACC {percent(score)} %"]
     notes += [] if panel.inside is None else [f"blocks {100 * panel.inside:.0f} %"]
-    axes.set_title(arm, color=theme.arms[arm], fontweight="bold", pad=13 if notes else 4)
+    axes.set_title(arm, color=theme.arm(arm), fontweight="bold", pad=13 if notes else 4)
     axes.annotate(
         " · ".join(notes), (0.5, 1), (0, 4), xycoords="axes fraction", textcoords="offset points",
         ha="center", va="bottom", fontsize=SMALL, color=theme.muted,
     )  # fmt: skip
 
 
-def _mark_clusters(axes: Axes, bands: Bands, height: float) -> None:
-    """Names of clusters beside their rows, as many as there is room for."""
+def draw_heat_map(
+    axes: Axes, image: FloatArray, bands: Bands, limits: tuple[float, float], line: float, theme: Theme
+) -> Any:
+    """A graph, with lines of this width between clusters."""
+    drawn = axes.imshow(
+        image, aspect="auto", interpolation="nearest", cmap=theme.colormap(), vmin=limits[0], vmax=limits[1]
+    )
+    right = image.shape[1] - 0.5
+    axes.hlines(bands.edges[1:-1] - 0.5, -0.5, right, color=theme.muted, alpha=0.55, lw=line)
+    return drawn
+
+
+def mark_clusters(axes: Axes, bands: Bands, height: float) -> None:
+    """Write names of clusters beside their rows, as many as there is room for."""
     edges = bands.edges
     centres = (edges[:-1] + edges[1:] - 1) / 2
     apart = edges[-1] * (SMALL * 1.25 / 72) / height
@@ -234,9 +237,3 @@ def _mark_clusters(axes: Axes, bands: Bands, height: float) -> None:
             kept.append(at)
     names = [shortened(bands.names[at], 14) for at in kept]
     axes.set_yticks(centres[kept], names, parse_math=False)
-
-
-def _few_ticks() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(4)

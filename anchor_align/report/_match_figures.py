@@ -1,4 +1,4 @@
-"""The match itself: the permutation found for every view, and how close its objective is to the bound."""
+"""Figures of the match: the permutation found for every view, and how close its objective is to the bound."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._certificate import ambiguous
-from .._columns import Order, n_columns
-from .._types import FloatArray, IndexArray
-from ._style import COLUMN, NORMAL, SMALL, Theme, get_theme, message_figure, new_figure, style
-from ._text import number_text, shortened
+from ..arrays import IndexArray
+from ..graphs import Order, n_columns
+from ..matching import ambiguous
+from ._figure_style import COLUMN, NORMAL, SMALL, Theme, get_theme, message_figure, new_figure, style
+from ._formatting import number_text, shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .._align import AnchorAligner
-    from ..estimator import AlignedClusterer
+    from ..clustering import AlignedClusterer
+    from ..matching import AnchorAligner
 
-# A figure has room for this many views; what is left out is said.
+# A figure has room for this many views; a note says so if there are more.
 MOST_VIEWS = 48
 REFERENCE = " (ref.)"
 BY_CONSTRUCTION = "The anchors of all views correspond by construction:\nnothing had to be aligned."
@@ -29,8 +29,8 @@ BY_CONSTRUCTION = "The anchors of all views correspond by construction:\nnothing
 def plot_permutations(clusterer: AlignedClusterer, *, theme: str = "light", width: float = COLUMN) -> Figure:
     """Draw the permutation found for every view as a matrix with one dot in each row and column.
 
-    A dot in row i and column j says that the view's anchor i was fused at place j. Hollow dots are ambiguous: giving
-    the anchor another partner would cost next to nothing. A view with fewer anchors than others has empty columns.
+    A dot in row i and column j says that the view's anchor i was fused at place j. Hollow dots are ambiguous: another
+    partner for the anchor would cost almost nothing. A view with fewer anchors than others has empty columns.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def plot_permutations(clusterer: AlignedClusterer, *, theme: str = "light", widt
     """
     colours = get_theme(theme)
     permutations = clusterer.permutations_[:MOST_VIEWS]
-    names = _view_names(clusterer)[: len(permutations)]
+    names = view_names(clusterer)[: len(permutations)]
     columns = min(len(permutations), max(1, int(width / 1.1)))
     rows = math.ceil(len(permutations) / columns)
     side = min((width - 0.35) / columns, 1.6)
@@ -65,8 +65,8 @@ def plot_permutations(clusterer: AlignedClusterer, *, theme: str = "light", widt
         for axes in grid.flat[len(permutations) :]:
             axes.remove()
         for view, (axes, permutation) in enumerate(zip(grid.flat, permutations, strict=False)):
-            unsure = _ambiguous(clusterer.aligner_, view)
-            _draw_permutation(axes, permutation, max(clusterer._sizes), unsure, 72 * (side - 0.12), colours)
+            unsure = ambiguous_places(clusterer.aligner_, view)
+            draw_permutation(axes, permutation, max(anchor_counts(clusterer)), unsure, 72 * (side - 0.12), colours)
             if view + columns >= len(permutations):
                 axes.tick_params(labelbottom=True)
             axes.set_title(names[view], pad=3, fontsize=SMALL, parse_math=False)
@@ -102,15 +102,18 @@ def plot_objective(clusterer: AlignedClusterer, *, theme: str = "light", width: 
     colours = get_theme(theme)
     aligner = clusterer.aligner_
     if aligner is None:
-        return message_figure(why_nothing(clusterer), colours, width)
-    names = _view_names(clusterer)[:MOST_VIEWS]
+        return message_figure(why_no_match(clusterer), colours, width)
+    names = view_names(clusterer)[:MOST_VIEWS]
     at = np.arange(len(names))
-    feature, structure = (part[: len(at)] for part in _terms(aligner))
+    feature, structure = aligner.feature_, aligner.lam * aligner.structure_
+    if aligner.lam == math.inf:  # the objective is the structure term alone
+        feature, structure = np.zeros_like(aligner.structure_), aligner.structure_
+    feature, structure = feature[: len(at)], structure[: len(at)]
     bound = aligner.upper_bound_[: len(at)]
     with style(colours):
         figure = new_figure(width, 0.2 * len(at) + 0.75)
         axes = figure.subplots()
-        axes.barh(at, feature, height=0.62, color=colours.arms["aligned"])
+        axes.barh(at, feature, height=0.62, color=colours.arm("aligned"))
         axes.barh(at, structure, left=feature, height=0.62, color=colours.shade(0.3))
         axes.vlines(bound, at - 0.42, at + 0.42, color=colours.text, lw=1.1)
         for y, (end, gap) in enumerate(zip(bound, aligner.gap_, strict=False)):
@@ -124,12 +127,12 @@ def plot_objective(clusterer: AlignedClusterer, *, theme: str = "light", width: 
         axes.tick_params(axis="y", length=0)
         axes.spines["left"].set_visible(False)
         axes.set_xlabel("objective of the match (higher is better)")
-        _name_parts(axes, aligner, colours)
+        _name_terms(axes, aligner, colours)
     return figure
 
 
-def _view_names(clusterer: AlignedClusterer) -> list[str]:
-    """Names for axes; the reference is named as such."""
+def view_names(clusterer: AlignedClusterer) -> list[str]:
+    """Names for axes; the reference is marked."""
     names = [f"view {name}" if name.isdecimal() else shortened(name, 16) for name in map(str, clusterer._layout)]
     reference = None if clusterer.aligner_ is None else clusterer.aligner_.reference_
     if reference is not None and len(names) > 1:
@@ -137,33 +140,36 @@ def _view_names(clusterer: AlignedClusterer) -> list[str]:
     return names
 
 
-def why_nothing(clusterer: AlignedClusterer) -> str:
-    """Why there is no match to show."""
+def anchor_counts(clusterer: AlignedClusterer) -> list[int]:
+    return [Z.shape[1] for Z in clusterer.anchor_graphs_.graphs]
+
+
+def why_no_match(clusterer: AlignedClusterer) -> str:
     if clusterer.anchor_graphs_.aligned:
         return BY_CONSTRUCTION
     return f'Fitted with fusion="{clusterer.fusion}":\nnothing was aligned.'
 
 
 def _permutation_note(clusterer: AlignedClusterer) -> str:
-    """What a reader must know to read the matrices."""
     aligner = clusterer.aligner_
     if aligner is None:
-        return why_nothing(clusterer)
-    names, views = _view_names(clusterer), len(clusterer.permutations_)
+        return why_no_match(clusterer)
+    names, views = view_names(clusterer), len(clusterer.permutations_)
     at = aligner.reference_
     parts = ["consensus, no reference" if at is None else f"reference: {names[at].removesuffix(REFERENCE)}"]
     parts = parts if views > 1 else ["one view"]
     unsure = sum(
-        int(_ambiguous(aligner, view)[_dots(order)[1]].sum()) for view, order in enumerate(clusterer.permutations_)
+        int(ambiguous_places(aligner, view)[_dots(order)[1]].sum())
+        for view, order in enumerate(clusterer.permutations_)
     )
     if unsure:
-        parts.append(f"hollow: ambiguous ({unsure} of {sum(clusterer._sizes)})")
+        parts.append(f"hollow: ambiguous ({unsure} of {sum(anchor_counts(clusterer))})")
     if views > MOST_VIEWS:
         parts.append(f"{MOST_VIEWS} of {views} views")
     return "; ".join(parts)
 
 
-def _ambiguous(aligner: AnchorAligner | None, view: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def ambiguous_places(aligner: AnchorAligner | None, view: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Places of the fused graph at which another anchor of the view would fit nearly as well."""
     if aligner is None:
         return np.zeros(0, dtype=bool)
@@ -173,7 +179,7 @@ def _ambiguous(aligner: AnchorAligner | None, view: int) -> np.ndarray[tuple[int
     return ambiguous(margins, float(aligner.objective_[view]))
 
 
-def _draw_permutation(
+def draw_permutation(
     axes: Axes,
     order: Order,
     n_anchors: int,
@@ -181,12 +187,12 @@ def _draw_permutation(
     side: float,
     theme: Theme,
 ) -> None:
-    """One matrix with room for so many anchors; ``side`` is its size in points."""
+    """One matrix with room for ``n_anchors`` anchors; ``side`` is its size in points."""
     m = n_columns(order)
     anchors, places = _dots(order)
     cell = side / max(m, n_anchors)
     size = min(0.68 * cell, 7.0) if cell > 3 else max(0.9 * cell, 1.1)
-    fill = theme.arms["aligned"]
+    fill = theme.arm("aligned")
     hollow = unsure[places] if len(unsure) else np.zeros(len(places), dtype=bool)
     axes.scatter(places[~hollow], anchors[~hollow], s=size**2, color=fill, linewidths=0)
     axes.scatter(
@@ -204,11 +210,11 @@ def _draw_permutation(
         axes.grid(which="minor", color=theme.faint, lw=0.4)
         axes.tick_params(which="minor", length=0)
         axes.set_axisbelow(True)
-    axes.set_xticks(_marks(m))
-    axes.set_yticks(_marks(n_anchors))
+    axes.set_xticks(few_marks(m))
+    axes.set_yticks(few_marks(n_anchors))
     axes.tick_params(length=0, pad=2)
     if m > 12:  # numbers of neighbouring matrices would touch
-        marked = axes.get_xticklabels()
+        marked = axes.get_xticklabels()  # none, where the matrices below have them
         for label in marked[:1]:
             label.set_horizontalalignment("left")
         for label in marked[-1:]:
@@ -221,34 +227,27 @@ def _dots(order: Order) -> tuple[IndexArray, IndexArray]:
         anchors, places = np.nonzero(order)
         return anchors, places
     places = np.flatnonzero(order >= 0)
-    return order[places], places
+    return order[places].astype(np.intp), places
 
 
-def _marks(m: int) -> IndexArray:
-    """Where an axis has numbers."""
+def few_marks(m: int) -> IndexArray:
+    """The anchors whose numbers an axis shows."""
     return np.arange(m) if m <= 6 else np.array([0, m // 2, m - 1])
-
-
-def _terms(aligner: AnchorAligner) -> tuple[FloatArray, FloatArray]:
-    """What each term adds to the objective; for infinite lam the objective is the structure term alone."""
-    if aligner.lam == math.inf:
-        return np.zeros_like(aligner.structure_), aligner.structure_
-    return aligner.feature_, aligner.lam * aligner.structure_
 
 
 def _gap_text(gap: float, bound: float) -> str:
     """The gap in percent of the bound."""
     if bound <= 0:
         return ""
-    share = 100 * max(gap, 0.0) / bound
-    return "gap 0" if share < 5e-4 else f"gap {share:.2g} %" if share < 10 else f"gap {share:.0f} %"
+    gap = 100 * max(gap, 0.0) / bound
+    return "gap 0" if gap < 5e-4 else f"gap {gap:.2g} %" if gap < 10 else f"gap {gap:.0f} %"
 
 
-def _name_parts(axes: Axes, aligner: AnchorAligner, theme: Theme) -> None:
+def _name_terms(axes: Axes, aligner: AnchorAligner, theme: Theme) -> None:
     from matplotlib.lines import Line2D
 
     lam = float(aligner.lam)
-    names = {"feature": theme.arms["aligned"]} if lam < math.inf else {}
+    names = {"feature": theme.arm("aligned")} if lam < math.inf else {}
     if lam > 0:
         weight = "" if lam == math.inf else f"{number_text(lam)} \N{MULTIPLICATION SIGN} "
         names[f"{weight}structure"] = theme.shade(0.3)

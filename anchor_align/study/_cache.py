@@ -1,34 +1,47 @@
-"""Finished runs on disk: each in a file of its own, complete or absent."""
+"""Finished runs on disk. The key of a run is a hash of all that determines its result; each run has a file."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import importlib.metadata
 import json
 import os
+import platform
+import sys
+import sysconfig
 import time
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .._files import make_folder, write_whole
-from .._types import IndexArray
+from .. import __version__
+from ..arrays import IndexArray
+from ..data import make_folder, write_whole
 from ..errors import FileError
+from ..plugins import OUR_FUSIONS, PLUGIN_FILE, Adapter, AdapterRecord, FusionRecord
 
 VARIABLE = "ANCHOR_ALIGN_CACHE"
-# What an interrupted process left behind is cleared away after this many seconds.
+# Half-written files of interrupted processes are deleted after this many seconds.
 STALE = 3600.0
 LABEL_TYPE = np.dtype("<i4")
+# Packages whose version can change a result.
+PACKAGES = ("numpy", "scipy", "scikit-learn")
+OURS, OUR_ADAPTERS = "anchor_align", "anchor_align_adapters"
+# Folders of this package that show results and compute none.
+SHOWING = ("cli", "report")
+INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib", "stdlib", "platstdlib"))
 
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of one arm of one run; ``reason`` says why nothing did."""
+    """Result of one arm of one run; if it failed, ``reason`` says why."""
 
     scores: Mapping[str, float] | None = None
     labels: IndexArray | None = None
@@ -40,7 +53,7 @@ class Outcome:
     traceback: str = ""
 
 
-def default_folder() -> Path:
+def default_cache() -> Path:
     """``ANCHOR_ALIGN_CACHE``, or "anchor-align" in the user's folder for caches."""
     if given := os.environ.get(VARIABLE):
         return Path(given)
@@ -51,20 +64,20 @@ def default_folder() -> Path:
 class Cache:
     """Outcomes by key in a folder.
 
-    Any number of processes may share it: an entry appears by a rename, and equal keys have equal outcomes. What cannot
-    be read is as good as absent.
+    Several processes may share the folder: a rename makes a file appear, and equal keys have equal outcomes. A file
+    that cannot be read counts as absent.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
 
     def open(self) -> None:
-        """Make the folder, and clear away what interrupted processes left.
+        """Make the folder, and delete what interrupted processes left in it.
 
         Raises
         ------
         FileError
-            If it cannot be written to.
+            If the folder cannot be written to.
         """
         make_folder(self.folder)
         for path in self.folder.glob("*/.*.part"):
@@ -73,22 +86,26 @@ class Cache:
                     path.unlink()
 
     def get(self, key: str) -> Outcome | None:
-        """The outcome stored under the key, if there is one."""
+        """The outcome stored under the key, or None."""
         try:
             stored = json.loads(self._path(key).read_bytes())
-            if stored["check"] != _check(key, stored["outcome"]):
+            entry = stored["outcome"]
+            if stored["check"] != _check(key, entry):
                 return None
-            return _decode(stored["outcome"])
+            labels = np.frombuffer(zlib.decompress(base64.b64decode(entry["labels"])), LABEL_TYPE).astype(np.intp)
+            return Outcome(**{**entry, "labels": labels, "warnings": tuple(entry["warnings"])})
         except (OSError, ValueError, KeyError, TypeError, RecursionError, zlib.error):
             return None
 
     def put(self, key: str, outcome: Outcome) -> bool:
-        """Store an outcome; False if the disk would not have it."""
+        """Store an outcome; False if it cannot be written."""
+        assert outcome.labels is not None
+        labels = base64.b64encode(zlib.compress(outcome.labels.astype(LABEL_TYPE).tobytes())).decode()
+        entry = {**vars(outcome), "labels": labels, "warnings": list(outcome.warnings)}
         path = self._path(key)
         try:
             path.parent.mkdir(exist_ok=True)
-            encoded = _encode(outcome)
-            write_whole(path, json.dumps({"check": _check(key, encoded), "outcome": encoded}).encode())
+            write_whole(path, json.dumps({"check": _check(key, entry), "outcome": entry}).encode())
         except (OSError, FileError):
             return False
         return True
@@ -97,31 +114,99 @@ class Cache:
         return self.folder / key[:2] / f"{key}.json"
 
 
-def _check(key: str, encoded: Any) -> str:
-    """Hash of an entry: one that was damaged, edited or renamed has another."""
-    return hashlib.sha256(f"{key} {json.dumps(encoded, sort_keys=True)}".encode()).hexdigest()
+def _check(key: str, entry: Any) -> str:
+    """Hash of an entry. It changes if the file is damaged, edited or renamed."""
+    return hashlib.sha256(f"{key} {json.dumps(entry, sort_keys=True)}".encode()).hexdigest()
 
 
-def _encode(outcome: Outcome) -> dict[str, Any]:
-    assert outcome.labels is not None
-    packed = zlib.compress(outcome.labels.astype(LABEL_TYPE).tobytes())
+def environment() -> dict[str, str]:
+    """Versions that a report names."""
     return {
-        "scores": None if outcome.scores is None else dict(outcome.scores),
-        "labels": base64.b64encode(packed).decode(),
-        "seconds": outcome.seconds,
-        "objective": outcome.objective,
-        "upper_bound": outcome.upper_bound,
-        "warnings": list(outcome.warnings),
+        "anchor-align": __version__,
+        "python": platform.python_version(),
+        **versions(),
+        "platform": f"{platform.system()} {platform.machine()}",
     }
 
 
-def _decode(stored: dict[str, Any]) -> Outcome:
-    labels = np.frombuffer(zlib.decompress(base64.b64decode(stored["labels"])), LABEL_TYPE).astype(np.intp)
-    return Outcome(
-        scores=stored["scores"],
-        labels=labels,
-        seconds=stored["seconds"],
-        objective=stored["objective"],
-        upper_bound=stored["upper_bound"],
-        warnings=tuple(stored["warnings"]),
-    )
+@cache
+def versions() -> dict[str, str]:
+    return {name: importlib.metadata.version(name) for name in PACKAGES}
+
+
+def describe_adapter(record: AdapterRecord, adapter: Adapter) -> dict[str, Any] | None:
+    """All that determines what an adapter computes; None if its settings cannot be written as text."""
+    distribution = record.distribution if record.entry_point else ""
+    described = _described(record, adapter, adapter.get_params(deep=True))
+    return described and {"name": record.name, "distribution": distribution, **described}
+
+
+def describe_fusion(record: FusionRecord) -> dict[str, Any] | None:
+    """All that determines what a fusion computes; None if its settings cannot be written as text.
+
+    For a fusion of this package the name is enough: every key has the sources of this package.
+    """
+    if record in OUR_FUSIONS:
+        return {"arm": record.name}
+    described = _described(record, record.fusion, vars(record.fusion))
+    return described and {"arm": record.name, "fusion": described}
+
+
+def run_key(parts: dict[str, Any]) -> str:
+    """Hash of ``parts``, of this package, and of the versions of the packages that it computes with."""
+    own = {"package": __version__, "sources": _sources_of(OURS), **versions()}
+    return hashlib.sha256(json.dumps({**parts, "code": own}, sort_keys=True).encode()).hexdigest()
+
+
+def _described(record: AdapterRecord | FusionRecord, made: object, settings: dict[str, Any]) -> dict[str, Any] | None:
+    # The sources count beside the version: a package under development keeps its version.
+    written = {name: _written(value) for name, value in sorted(settings.items())}
+    if None in written.values():
+        return None
+    kind = type(made)
+    sources = _sources_of_class(kind)
+    return {"version": record.version, "sources": sources, "class": kind.__qualname__, "settings": written}
+
+
+def _written(value: object) -> str | None:
+    """Text that has all of a setting; None for objects, whose text may leave out something."""
+    if isinstance(value, list | tuple | dict):
+        inside = [*value.keys(), *value.values()] if isinstance(value, dict) else value
+        return repr(value) if all(_written(each) is not None for each in inside) else None
+    return repr(value) if value is None or isinstance(value, bool | int | float | str | bytes) else None
+
+
+def _sources_of_class(kind: type) -> str:
+    """Hash of the packages of a class and its bases; for a class of others, also of all loaded code without version.
+
+    Nobody can list what a class calls in other modules. Installed packages have a version; all other modules count.
+    """
+    roots = {base.__module__.partition(".")[0] for base in kind.__mro__} - {"builtins", "sklearn", OURS}
+    if roots - {OUR_ADAPTERS}:
+        loaded = {name.partition(".")[0] for name in list(sys.modules)} - {"__main__", "__mp_main__", OURS}
+        roots |= {root for root in loaded if not root.startswith(PLUGIN_FILE) and not _is_installed(root)}
+    return hashlib.sha256("".join(sorted({_sources_of(root) for root in roots})).encode()).hexdigest()
+
+
+@cache
+def _sources_of(root: str) -> str:
+    """Hash of the Python files of a package, or of a module that is one file."""
+    module = sys.modules.get(root)
+    folders = [Path(folder) for folder in getattr(module, "__path__", ())]
+    state = hashlib.sha256()
+    for folder in folders:
+        for path in sorted(folder.rglob("*.py")):
+            place = path.relative_to(folder)
+            if root != OURS or place.parts[0] not in SHOWING:
+                state.update(f"{place.as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    file = getattr(module, "__file__", None)
+    if not folders and file and Path(file).is_file():
+        state.update(Path(file).read_bytes())
+    return state.hexdigest()
+
+
+def _is_installed(root: str) -> bool:
+    """Whether a module belongs to Python or to an installed distribution, and so has a version."""
+    module = sys.modules.get(root)
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    return file is None or any(Path(file).resolve().is_relative_to(place) for place in INSTALLED)

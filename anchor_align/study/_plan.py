@@ -1,48 +1,32 @@
-"""The plan of a study: which data, adapters and settings meet, in which order, with which seeds."""
+"""The plan of a study: all combinations of data, adapters and settings, in their order, with seeds and keys."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .._containment import contained
-from .._pipeline import count_anchors
-from .._validation import check_reference
-from ..adapter import Adapter
+from ..clustering import count_anchors
 from ..errors import AdapterError, AnchorAlignError, InputError, InputTypeError, unknown_name
-from ..plugins import AdapterRecord, Registry, one_line
-from ._anchors import Anchors, Rule, anchors_for
-from ._identity import describe_adapter, run_key
-from ._options import ViewOptions
-from ._results import ALL_ARMS, ARMS, LAM_ARMS, DataInfo, Setting
+from ..matching import check_reference
+from ..plugins import Adapter, AdapterRecord, FusionRecord, Registry, contained, one_line
+from ._cache import describe_adapter, describe_fusion, run_key
+from ._data_sets import DataSpec
+from ._results import DataInfo, Setting
 from ._run import Arm, Run
-from ._source import DataSpec
+from ._view_options import Anchors, Rule, ViewOptions, anchors_for
 
 Params = tuple[tuple[str, object], ...]
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Everything that is crossed with everything.
+    """Values that are combined: every adapter with every number of anchors, every ``lam``, and so on.
 
-    Attributes
-    ----------
-    adapters : tuple of str
-    n_anchors : tuple of int, str, sequence or None
-        Numbers, such as "2k", one for each view, such as "k,2k", or None for what the adapter suggests.
-    lam : tuple of float
-    params : dict of tuples
-        Values by name of an adapter's setting; a name with the adapter before it, as in "fmvacc.beta", is for this
-        adapter alone, any other for all adapters that have such a setting.
-    repeats, seed : int
-    reference : int or str
-    options : ViewOptions
-    rotated : bool
-        Whether there is an arm with rotated graphs, for adapters that can cluster them.
+    In ``params``, "fmvacc.beta" is for the adapter fmvacc only, "beta" is for all adapters that have this setting.
     """
 
     adapters: tuple[str, ...]
@@ -52,44 +36,24 @@ class Grid:
     repeats: int
     seed: int
     reference: int | str
-    options: ViewOptions = field(default_factory=ViewOptions)
-    rotated: bool = False
-
-    def arms(self, adapter: Adapter) -> tuple[str, ...]:
-        """Ways of fusing an adapter's graphs."""
-        return ALL_ARMS if self.rotated and adapter.clusters_spectrally else ARMS
+    options: ViewOptions
+    fusions: tuple[FusionRecord, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Cell:
-    """One draw of anchors, and the settings whose runs it serves: one for each ``lam``."""
+class PlannedData:
+    """A data set; ``n_apart`` samples are in the smallest view, ``n_together`` samples are in all views."""
 
-    run: Run
-    settings: tuple[Setting, ...]
+    spec: DataSpec
+    info: DataInfo
+    n_apart: int
+    n_together: int
 
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """Names of the run's arms."""
-        return tuple(dict.fromkeys(arm.name for arm in self.run.arms))
-
-    def arm(self, name: str, lam: float) -> int:
-        """Place of an arm among the run's."""
-        wanted = (name, lam if name in LAM_ARMS else None)
-        return next(at for at, arm in enumerate(self.run.arms) if (arm.name, arm.lam) == wanted)
-
-
-@dataclass(frozen=True)
-class Learnable:
-    """Samples of a data set that anchors can be learned from: in each view for itself, and where all views count."""
-
-    apart: int
-    together: int
-
-    def left(self, adapter: Adapter, drop: float, n_views: int) -> int:
-        """How many there are for an adapter, on average if samples are dropped at random."""
+    def n_learnable(self, adapter: Adapter, drop: float) -> int:
+        """Number of samples that an adapter learns anchors from; the mean number if samples are dropped at random."""
         if adapter.views_apart:
-            return max(int(self.apart * (1 - drop)), 1)
-        return max(int(self.together * (1 - drop) ** n_views), 1)
+            return max(int(self.n_apart * (1 - drop)), 1)
+        return max(int(self.n_together * (1 - drop) ** len(self.info.views)), 1)
 
 
 def check_grid(grid: Grid, registry: Registry) -> None:
@@ -100,13 +64,8 @@ def check_grid(grid: Grid, registry: Registry) -> None:
                 f"Expected adapters by name, got {type(adapter).__name__}; a file with the adapter goes into plugins."
             )
         registry.record(adapter)
-    lists: dict[str, tuple[object, ...]] = {
-        "adapter": grid.adapters,
-        "number of anchors": grid.n_anchors,
-        "lam": grid.lam,
-    }
-    lists.update({f"value of {name}": values for name, values in grid.params.items()})
-    for what, values in lists.items():
+    lists = {"adapter": grid.adapters, "number of anchors": grid.n_anchors, "lam": grid.lam}
+    for what, values in {**lists, **{f"value of {name}": each for name, each in grid.params.items()}}.items():
         if not values:
             raise InputError(f"Got no {what}; expected one or more.")
         for at, value in enumerate(values):
@@ -127,50 +86,51 @@ def check_grid(grid: Grid, registry: Registry) -> None:
 
 
 def _is_same(one: object, other: object) -> bool:
-    """Whether two values are one given twice: 1 and 1.0 are, True and 1 are not."""
+    """Whether a value is given twice: 1 and 1.0 are the same, True and 1 are not."""
     if isinstance(one, bool) or isinstance(other, bool) or not isinstance(one, int | float):
         return type(one) is type(other) and repr(one) == repr(other)
     return isinstance(other, int | float) and one == other
 
 
-def cells(
-    grid: Grid,
-    specs: Sequence[DataSpec],
-    data: Sequence[DataInfo],
-    registry: Registry,
-    learnable: Sequence[Learnable] = (),
-) -> Iterator[Cell]:
-    """All draws of anchors in the order of the result.
-
-    ``learnable`` says how many samples anchors can be learned from where views lack some.
-    """
-    known = learnable or [Learnable(info.n_samples, info.n_samples) for info in data]
-    for (spec, info, there), adapter in itertools.product(zip(specs, data, known, strict=True), grid.adapters):
-        check_reference(grid.reference, len(info.views))
-        grid.options.check_views(info.name, len(info.views))
-        record = registry.record(adapter)
+def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) -> Iterator[Run]:
+    """All draws of anchors, in the order of the result."""
+    fusions = [(record, describe_fusion(record)) for record in grid.fusions]
+    for each, name in itertools.product(data, grid.adapters):
+        info, weights, n_views = each.info, grid.options.weights, len(each.info.views)
+        check_reference(grid.reference, n_views)
+        if isinstance(weights, tuple) and len(weights) != n_views:
+            raise InputError(f"Data {info.name!r}: got {len(weights)} weights for {n_views} views.")
+        record = registry.record(name)
         for params in _params_of(grid, record):
-            made = _make(record, params)
-            # Once for all repeats: sources are read for it.
-            identity = describe_adapter(record, made)
-            n_left = there.left(made, grid.options.drop, len(info.views))
-            counts = [_count(rule, made, info, n_left) for rule in grid.n_anchors]
+            adapter = _make(record, params)
+            identity = describe_adapter(record, adapter)
+            n_learnable = each.n_learnable(adapter, grid.options.drop)
+            counts = [_count(rule, adapter, info, n_learnable) for rule in grid.n_anchors]
+            usable = [pair for pair in fusions if adapter.clusters_spectrally or not pair[0].fusion.needs_spectral]
             for n_anchors, repeat in itertools.product(dict.fromkeys(counts), range(grid.repeats)):
-                settings = tuple(
-                    Setting(info.name, adapter, n_anchors, lam, params, grid.options.given) for lam in grid.lam
+                run = Run(
+                    spec=each.spec,
+                    digest=info.digest,
+                    version=record.version,
+                    settings=tuple(
+                        Setting(info.name, name, n_anchors, lam, params, grid.options.given) for lam in grid.lam
+                    ),
+                    reference=grid.reference,
+                    options=grid.options,
+                    repeat=repeat,
+                    seed=_seed_of(grid.seed, info.views_digest, repeat),
                 )
-                arms = grid.arms(made)
-                yield Cell(_run(grid, spec, info, record, identity, arms, settings, repeat), settings)
+                yield replace(run, arms=tuple(_arms(run, info, identity, usable)))
 
 
-def seed_of(seed: int, digest: str, repeat: int) -> int:
-    """Seed of a repeat: depends on the study's seed and the data's content, never on adapter, setting or arm."""
+def _seed_of(seed: int, digest: str, repeat: int) -> int:
+    """Seed of a repeat. It depends on the study's seed and the views, never on adapter, setting or arm."""
     content = int(digest.partition(":")[2][:16], 16)
     return int(np.random.SeedSequence([seed, content, repeat]).generate_state(1)[0])
 
 
 def _params_of(grid: Grid, record: AdapterRecord) -> list[Params]:
-    """The adapter's settings that the grid gives, crossed."""
+    """All combinations of the values that the grid gives for the adapter's settings."""
     known = record.parameters
     values: dict[str, tuple[object, ...]] = {}
     for name, given in grid.params.items():
@@ -199,7 +159,7 @@ def _count(rule: Rule | None, adapter: Adapter, info: DataInfo, n_samples: int) 
             count = count_anchors(adapter, None, n_samples, info.n_clusters)
             assert isinstance(count, int)  # adapters suggest one number for all views
             return count
-    except (Exception, SystemExit):  # the run will fail, and say why
+    except (Exception, SystemExit):  # the run will fail and report the reason
         return None
 
 
@@ -210,51 +170,31 @@ def _make(record: AdapterRecord, params: Params) -> Adapter:
     except AnchorAlignError:
         raise
     except (Exception, SystemExit) as error:
-        given = ", ".join(f"{name}={value}" for name, value in params)
+        given = ", ".join(f"{name}={value}" for name, value in params) or "(none)"
         reason = one_line(f"{type(error).__name__}: {error}")
-        raise AdapterError(
-            f"Adapter {record.name!r} does not take the settings {given or '(none)'}: {reason}"
-        ) from error
+        raise AdapterError(f"Adapter {record.name!r} does not take the settings {given}: {reason}") from error
 
 
-def _run(
-    grid: Grid,
-    spec: DataSpec,
+def _arms(
+    run: Run,
     info: DataInfo,
-    record: AdapterRecord,
-    identity: dict[str, Any] | None,
-    names: Sequence[str],
-    settings: tuple[Setting, ...],
-    repeat: int,
-) -> Run:
-    params: dict[str, Any] = dict(settings[0].params)
-    seed = seed_of(grid.seed, info.views_digest, repeat)
+    adapter: dict[str, Any] | None,
+    fusions: Sequence[tuple[FusionRecord, dict[str, Any] | None]],
+) -> Iterator[Arm]:
+    """Every fusion, once for each ``lam`` if it aligns. The key has all that the outcome depends on, and no more."""
     parts = {
         "data": info.digest,
         "kinds": info.kinds,
         "n_clusters": info.n_clusters,
-        "adapter": identity,
-        "n_anchors": settings[0].n_anchors,
-        "seed": seed,
+        "adapter": adapter,
+        "n_anchors": run.settings[0].n_anchors,
+        "seed": run.seed,
     }
-    arms = []
-    for name, lam in itertools.product(names, grid.lam):
-        fusion = {"arm": name, "lam": repr(lam), "reference": grid.reference} if name in LAM_ARMS else {"arm": name}
-        used = grid.options.identity(name)
-        key = run_key({**parts, **fusion, **used}) if identity is not None else None
-        arm = Arm(name, lam if name in LAM_ARMS else None, key)
-        if arm not in arms:
-            arms.append(arm)
-    return Run(
-        spec=spec,
-        digest=info.digest,
-        adapter=record.name,
-        version=record.version,
-        params=params,
-        n_anchors=settings[0].n_anchors,
-        reference=grid.reference,
-        options=grid.options,
-        repeat=repeat,
-        seed=seed,
-        arms=tuple(arms),
-    )
+    for record, described in fusions:
+        fusion = record.fusion
+        for lam in [setting.lam for setting in run.settings] if fusion.aligns else [None]:
+            key = None
+            if adapter is not None and described is not None:
+                used = {} if lam is None else {"lam": repr(lam), "reference": run.reference}
+                key = run_key({**parts, **described, **run.options.identity(fusion), **used})
+            yield Arm(record.name, record.version, lam, key)

@@ -1,40 +1,36 @@
-"""What a study finds: records of runs, their summaries, and where they come from."""
+"""Result of a study: records of runs, their summaries, and where data and adapters come from."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-from .._types import IndexArray
+from ..arrays import IndexArray
+from ..clustering import AlignedClusterer
+from ..fusion import FUSIONS, Fusion
+from ._vocabulary import DONE, FAILED
 
-if TYPE_CHECKING:
-    from ._showcase import Showcase
-
-SCORES = ("acc", "nmi", "purity", "fscore", "ari")
-ARMS = ("unaligned", "aligned", "concat")
-# With the one that studies have on request; and those that depend on ``lam``.
-ALL_ARMS = ("unaligned", "aligned", "rotated", "concat")
-LAM_ARMS = ("aligned", "rotated")
-FOOTINGS = ("fixed", "best")
-DONE, FAILED = "done", "failed"
+# Arms of every study; all fusions of this package; those that depend on ``lam``.
+ARMS = tuple(fusion.name for fusion in FUSIONS if fusion.in_every_study)
+ALL_ARMS = tuple(fusion.name for fusion in FUSIONS)
+LAM_ARMS = tuple(fusion.name for fusion in FUSIONS if fusion.aligns)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What stays the same over the repeats of a run.
+    """All that stays the same over the repeats.
 
     Attributes
     ----------
     dataset, adapter : str
     n_anchors : int, tuple of int or None
-        A tuple: one number for each view. None: the adapter finds the number on its own.
+        A tuple: one number for each view. None: the adapter finds the number itself.
     lam : float
-        Weight of the structure term; the aligned and the rotated arm depend on it, the others do not.
+        Weight of the structure term; only arms that align depend on it.
     params : tuple of (str, object)
-        The adapter's settings that were given, by name; those not given are its defaults.
+        Name and value of the adapter's settings that the user gave; the others have their defaults.
     options : tuple of (str, object)
-        How the views were used, by name, where not as by default: "missing", "drop", "weights", "many_to_one".
+        Name and value of the options "missing", "drop", "weights" and "many_to_one" that differ from their defaults.
     """
 
     dataset: str
@@ -45,6 +41,13 @@ class Setting:
     options: tuple[tuple[str, object], ...] = ()
 
 
+def setting_key(setting: Setting, *, with_lam: bool = True) -> Hashable:
+    """Key that is equal for equal settings, or, with ``with_lam=False``, for settings that differ in ``lam`` only."""
+    # By repr: values such as lists cannot be hashed, and 1 and True are different settings.
+    lam = setting.lam if with_lam else None
+    return setting.dataset, setting.adapter, setting.n_anchors, lam, repr(setting.params), repr(setting.options)
+
+
 @dataclass(frozen=True)
 class Record:
     """One arm of one run.
@@ -52,25 +55,27 @@ class Record:
     Attributes
     ----------
     setting : Setting
-    arm : {"unaligned", "aligned", "rotated", "concat"}
+    arm : str
+        Name of the fusion: "unaligned", "aligned" and so on.
     repeat : int
         Counted from 0.
     seed : int
-        What the adapter got as ``random_state``; the same for all arms.
+        The adapter's ``random_state``; the same for all arms.
     scores : dict or None
         Scores by name, from 0 to 1; None if the run failed or the data have no labels.
     seconds : float or None
-        From the views to the labels, on one thread; the graphs that all arms share count for each. None if the run
-        failed.
+        Time from the views to the labels, on one thread. The time for the graphs, which all arms share, is part of
+        the time of each arm. None if the run failed.
     status : {"done", "failed"}
     reason : str
         Why the run failed, in one line; else empty.
     objective, upper_bound : float or None
-        Of the match, summed over the views, and what no permutation exceeds; None where nothing was matched.
+        Objective of the match, summed over the views, and a bound that no permutation exceeds; None where nothing was
+        matched.
     warnings : tuple of str
-        What was warned of while it ran.
+        Warnings that were raised in the run.
     labels : ndarray of shape (n_samples,) or None
-        The clusters found; None if the run failed.
+        Cluster of each sample; None if the run failed.
     """
 
     setting: Setting
@@ -94,12 +99,12 @@ class ArmSummary:
     Attributes
     ----------
     setting : Setting
-        Where the arm was run; on the footing "best", the setting with the highest mean of the study's score.
+        Setting of the runs; on the footing "best", the setting with the highest mean of the study's score.
     n_settings : int
-        From how many settings this one was chosen by label: 1 on the footing "fixed".
+        Number of settings that this one was chosen from by label: 1 on the footing "fixed".
     n_done, n_failed : int
     mean, sd : dict
-        By score; ``sd`` is that of a sample (n - 1). Empty where there is nothing to average; ``sd`` needs two runs.
+        By score; ``sd`` is that of a sample (n - 1). Empty if no run has scores; ``sd`` needs two runs.
     """
 
     setting: Setting
@@ -120,12 +125,12 @@ class Difference:
         Number of pairs.
     mean : float
     low, high : float or None
-        95 % interval of the mean (Student's t); None where it cannot be had: one pair, or a method without randomness.
+        95 % interval of the mean (Student's t). None for one pair, and for a method without randomness.
     p : float or None
-        Of the signed-rank test, two-sided, not corrected for the number of rows; None as above.
+        Of the signed-rank test, two-sided, not corrected for the number of rows; None where the interval is None.
     verdict : str
-        "aligned better", "unaligned better", "no clear difference" where the interval holds zero, "the same, nothing to
-        align" where anchors correspond by construction, or why there is no interval.
+        "aligned better", "unaligned better", "no clear difference" if the interval contains zero, "the same, nothing to
+        align" if anchors correspond by construction, or the reason why there is no interval.
     """
 
     n: int
@@ -147,10 +152,10 @@ class Summary:
         mean score was chosen by label, as much of the literature does.
     dataset, adapter : str
     setting : Setting or None
-        None on the footing "best": the arms have settings of their own.
+        None on the footing "best": each arm has its own setting.
     arms : dict of ArmSummary by arm
     differences : dict of Difference by score
-        Empty where there are no pairs: no labels, or no run of one of the arms finished.
+        Empty if there are no pairs: no labels, or all runs of one arm failed.
     failures : tuple of str
         Distinct reasons why runs failed.
     """
@@ -166,7 +171,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class DataInfo:
-    """What is known of a data set of the study.
+    """A data set of the study.
 
     Attributes
     ----------
@@ -181,11 +186,11 @@ class DataInfo:
     digest : str
         "sha256:" and the hash of the numbers in views and labels.
     views_digest : str
-        Hash of the views alone, which seeds are made from: labels are for scoring only.
+        Hash of the views alone. Seeds depend on it: labels serve scoring only.
     kinds : tuple of str
-        How every view is held: "float64", "sparse float32" and so on.
+        Type of every view's matrix: "float64", "sparse float32" and so on.
     notes : tuple of str
-        What was worked out on loading: keys, orientation.
+        What the loader found out: keys, orientation.
     """
 
     name: str
@@ -202,28 +207,49 @@ class DataInfo:
 
 @dataclass(frozen=True)
 class AdapterInfo:
-    """Which adapter was used: its name, and the distribution, or file, and version that it comes from."""
+    """An adapter of the study: its name, the distribution or file that it comes from, and the version."""
 
     name: str
     distribution: str
     version: str
 
 
+@dataclass(frozen=True, eq=False)
+class Showcase:
+    """The first repeat of an adapter on a data set.
+
+    Attributes
+    ----------
+    setting : Setting
+    clusterer : AlignedClusterer
+        Fitted with aligned fusion and the seed of the run.
+    labels : ndarray of shape (n_samples,) or None
+        True clusters, if they are known.
+    accuracy : dict
+        ACC of every arm of this run; empty without labels.
+    """
+
+    setting: Setting
+    clusterer: AlignedClusterer
+    labels: IndexArray | None
+    accuracy: Mapping[str, float]
+
+
 @dataclass(frozen=True)
 class StudyResult:
-    """All of a study.
+    """Result of a study.
 
     Attributes
     ----------
     kind : {"compare", "sweep"}
     records : tuple of Record
-        In the order of the plan: data, adapter, settings, anchors, lam, repeat, arm. All arms are there for every
-        ``lam``; arms that do not depend on it are the same runs.
+        In the order of the plan: data, adapter, settings, anchors, lam, repeat, arm. Every ``lam`` has records of all
+        arms; for arms that do not depend on ``lam`` these are the same runs.
     summaries : tuple of Summary
     data : tuple of DataInfo
     adapters : tuple of AdapterInfo
     score : str
-        The score that tables and pictures show, and that the best of a grid is chosen by.
+        The score that tables and figures show, and that chooses the best setting of a grid.
     repeats, seed : int
     reference : str
         Reference of the alignment, as given.
@@ -232,9 +258,11 @@ class StudyResult:
     environment : dict
         Versions of Python and packages.
     showcases : tuple of Showcase
-        Runs to look at; empty unless they were asked for.
+        Fitted runs for figures; empty unless ``pictures`` was set.
     options : tuple of (str, object)
-        As in every record's setting.
+        The same as in every record's setting.
+    fusions : tuple of Fusion
+        The arms, in the order in which they are shown.
     """
 
     kind: str
@@ -250,27 +278,27 @@ class StudyResult:
     environment: Mapping[str, str] = field(default_factory=dict)
     showcases: tuple[Showcase, ...] = field(default=(), repr=False)
     options: tuple[tuple[str, object], ...] = ()
+    fusions: tuple[Fusion, ...] = field(default=FUSIONS, repr=False, compare=False)
 
     @property
     def arms(self) -> tuple[str, ...]:
         """The arms that were run, in the order in which they are shown."""
         found = {record.arm for record in self.records}
-        return tuple(arm for arm in ALL_ARMS if arm in found)
+        return tuple(fusion.name for fusion in self.fusions if fusion.name in found)
 
     @property
     def runs(self) -> tuple[Record, ...]:
-        """Records without those that are there once more: arms that do not depend on ``lam`` are one run."""
-        seen: dict[object, Record] = {}
+        """Every run once: arms that do not depend on ``lam`` have the same run for every ``lam``."""
+        with_lam = {fusion.name: fusion.aligns for fusion in self.fusions}
+        distinct: dict[Hashable, Record] = {}
         for record in self.records:
-            setting = record.setting
-            lam = setting.lam if record.arm in LAM_ARMS else None
-            where = (setting.dataset, setting.adapter, setting.n_anchors, lam, repr(setting.params))
-            seen.setdefault((*where, record.arm, record.repeat), record)
-        return tuple(seen.values())
+            setting = setting_key(record.setting, with_lam=with_lam.get(record.arm, False))
+            distinct.setdefault((setting, record.arm, record.repeat), record)
+        return tuple(distinct.values())
 
     @property
     def n_failed(self) -> int:
-        """Number of runs without a result."""
+        """Number of runs that failed."""
         return sum(record.status == FAILED for record in self.runs)
 
     def of_footing(self, footing: str) -> tuple[Summary, ...]:

@@ -1,4 +1,4 @@
-"""From records of runs to rows: means, paired differences with intervals, and the best of a grid."""
+"""Statistics of records: means, paired differences with intervals, and the best setting of a grid."""
 
 from __future__ import annotations
 
@@ -8,20 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from ..errors import InputError, unknown_name
-from ._results import (
-    ALL_ARMS,
-    DONE,
-    FAILED,
-    FOOTINGS,
-    LAM_ARMS,
-    SCORES,
-    ArmSummary,
-    Difference,
-    Record,
-    Setting,
-    Summary,
-)
+from ..checks import check_choice
+from ..errors import InputError
+from ..fusion import FUSIONS, Fusion
+from ._results import ArmSummary, Difference, Record, Setting, Summary, setting_key
+from ._vocabulary import DONE, FAILED, FOOTINGS, SCORES
 
 CONFIDENCE = 0.95
 ALIGNED_BETTER, UNALIGNED_BETTER = "aligned better", "unaligned better"
@@ -29,11 +20,9 @@ NO_DIFFERENCE, ONE_REPEAT = "no clear difference", "one repeat: no interval"
 NOTHING_TO_ALIGN = "the same, nothing to align"
 ALWAYS_HIGHER = {True: "aligned higher, the same in every repeat", False: "unaligned higher, the same in every repeat"}
 
-# Scores are between -1 and 1: what is beyond this many digits comes from the order of additions, not from the data.
+# Scores are between -1 and 1: digits beyond these come from the order of additions, not from the data.
 _DIGITS = 12
-_DUST = 1e-10  # with room for the factor that a t interval of few repeats multiplies it by
-
-_Groups = dict[Hashable, list[Record]]
+_ROUNDING = 1e-10  # larger, because a t interval of few repeats multiplies the rounding error
 
 
 def paired_difference(aligned: ArrayLike, unaligned: ArrayLike) -> Difference:
@@ -48,13 +37,13 @@ def paired_difference(aligned: ArrayLike, unaligned: ArrayLike) -> Difference:
     -------
     Difference
         The mean of aligned - unaligned, its 95 % interval (Student's t), the two-sided p of Wilcoxon's signed-rank
-        test, and what follows. There is neither interval nor p where there is nothing to take them from: one repeat,
-        or a difference other than zero that is the same in every repeat, as with a method without randomness.
+        test, and a verdict. Interval and p are None for one repeat, and for a difference other than zero that is the
+        same in every repeat, as with a method without randomness.
 
     Notes
     -----
-    The p is exact, also where differences are tied: it counts the signs that the sizes of the differences could have
-    had. Differences of zero are left out, as Wilcoxon did; where all are zero, p is 1. It cannot fall below
+    The p is exact, also for tied differences: it counts all signs that differences of these sizes can have.
+    Differences of zero are left out, as Wilcoxon did; if all are zero, p is 1. The p cannot fall below
     ``2 ** (1 - n)``: with fewer than six repeats it is never below 0.05.
 
     Examples
@@ -80,71 +69,67 @@ def paired_difference(aligned: ArrayLike, unaligned: ArrayLike) -> Difference:
         return Difference(n, mean, None, None, None, NO_DIFFERENCE)
     half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(differences.std(ddof=1)) / n**0.5
     low, high = mean - half, mean + half
-    return Difference(n, mean, low, high, _signed_rank(differences), _verdict(low, high))
+    verdict = ALIGNED_BETTER if low > _ROUNDING else UNALIGNED_BETTER if high < -_ROUNDING else NO_DIFFERENCE
+    return Difference(n, mean, low, high, _signed_rank(differences), verdict)
 
 
-def summarise(records: Sequence[Record], *, score: str, footings: Sequence[str]) -> tuple[Summary, ...]:
+def summarise(
+    records: Sequence[Record], *, score: str, footings: Sequence[str], fusions: Sequence[Fusion] = FUSIONS
+) -> tuple[Summary, ...]:
     """Rows of a result, in the order in which they appear in the records.
 
     Parameters
     ----------
     records : sequence of Record
     score : {"acc", "nmi", "purity", "fscore", "ari"}
-        What the best of a grid is chosen by.
+        The score that chooses the best setting of a grid.
     footings : sequence of {"fixed", "best"}
         "fixed": one row for every setting. "best": one row for every data set and adapter, each arm at the setting
-        with the highest mean score. Only settings with the most finished repeats of the arm compete, so that none wins
-        because its worst runs failed; the first of equals wins. Data without labels have no such row.
+        with the highest mean score. Only settings with the most finished repeats of the arm compete: no setting wins
+        because its worst runs failed. Of equal settings the first wins. Data without labels have no such row.
+    fusions : sequence of Fusion, optional
+        The arms, in the order in which they are shown; by default those of this package.
 
     Returns
     -------
     tuple of Summary
         Footing by footing.
     """
-    if score not in SCORES:
-        raise unknown_name("score", score, SCORES)
+    check_choice("score", score, SCORES)
     rows: list[Summary] = []
     for footing in footings:
-        if footing not in FOOTINGS:
-            raise unknown_name("footing", footing, FOOTINGS)
-        if footing == "fixed":
-            rows += [_fixed_row(group) for group in _grouped(records, lambda r: setting_key(r.setting)).values()]
+        if check_choice("footing", footing, FOOTINGS) == "fixed":
+            for group in _grouped(records, lambda r: setting_key(r.setting)):
+                runs = {fusion.name: [r for r in group if r.arm == fusion.name] for fusion in fusions}
+                chosen = {arm: (found, 1) for arm, found in runs.items() if found}
+                rows.append(_row("fixed", group, group[0].setting, chosen))
         else:
-            groups = _grouped(records, lambda r: (r.setting.dataset, r.setting.adapter)).values()
-            rows += [_best_row(group, score) for group in groups if not _unscored(group)]
+            groups = _grouped(records, lambda r: (r.setting.dataset, r.setting.adapter))
+            scored = [each for each in groups if not any(r.status == DONE and r.scores is None for r in each)]
+            rows += [_row("best", each, None, _best_settings(each, score, fusions)) for each in scored]
     return tuple(rows)
 
 
-def setting_key(setting: Setting, arm: str = "aligned") -> Hashable:
-    """What tells a setting from others for one arm: ``lam`` does so for some arms only."""
-    # By repr: values such as lists cannot be hashed, and 1 and True are different settings.
-    params = tuple((name, repr(value)) for name, value in setting.params)
-    lam = setting.lam if arm in LAM_ARMS else None
-    return setting.dataset, setting.adapter, setting.n_anchors, lam, params, repr(setting.options)
-
-
-def _fixed_row(group: Sequence[Record]) -> Summary:
-    runs = {arm: [record for record in group if record.arm == arm] for arm in ALL_ARMS}
-    chosen = {arm: (found, 1) for arm, found in runs.items() if found}
-    return _row("fixed", group, group[0].setting, chosen)
-
-
-def _best_row(group: Sequence[Record], score: str) -> Summary:
+def _best_settings(
+    group: Sequence[Record], score: str, fusions: Sequence[Fusion]
+) -> dict[str, tuple[list[Record], int]]:
+    """Runs of each arm at its best setting, and the number of settings it was chosen from."""
     chosen = {}
-    for arm in ALL_ARMS:
-        grid = list(_grouped((r for r in group if r.arm == arm), lambda r: setting_key(r.setting)).values())
-        # Arms that do not depend on lam are the same runs at every lam: they had one chance, not several.
-        distinct = list({setting_key(runs[0].setting, arm): runs for runs in reversed(grid)}.values())[::-1]
+    for fusion in fusions:
+        # An arm that does not depend on lam has the same runs at every lam: these are one setting, not several.
+        distinct: dict[Hashable, list[Record]] = {}
+        for runs in _grouped((r for r in group if r.arm == fusion.name), lambda r: setting_key(r.setting)):
+            distinct.setdefault(setting_key(runs[0].setting, with_lam=fusion.aligns), runs)
         if distinct:
-            chosen[arm] = _highest(distinct, score), len(distinct)
-    return _row("best", group, None, chosen)
+            chosen[fusion.name] = _highest(list(distinct.values()), score), len(distinct)
+    return chosen
 
 
 def _highest(grid: Sequence[list[Record]], score: str) -> list[Record]:
     """The setting with the highest mean, among those with the most finished runs."""
     most = max(map(_n_done, grid))
     competing = [runs for runs in grid if _n_done(runs) == most]
-    # max() returns the first of equals; rounded, so that dust does not decide.
+    # max() returns the first of equal means. They are rounded: rounding errors must not decide.
     return max(competing, key=lambda runs: round(float(np.mean(_values(runs, score))), _DIGITS) if most else 0.0)
 
 
@@ -156,7 +141,7 @@ def _row(
         dataset=group[0].setting.dataset,
         adapter=group[0].setting.adapter,
         setting=setting,
-        arms={arm: _arm_summary(runs, n_settings) for arm, (runs, n_settings) in chosen.items()},
+        arms={arm: _arm_summary(*each) for arm, each in chosen.items()},
         differences=_differences({arm: runs for arm, (runs, _) in chosen.items()}),
         failures=tuple(dict.fromkeys(record.reason for record in group if record.status == FAILED)),
     )
@@ -187,7 +172,7 @@ def _differences(runs: dict[str, list[Record]]) -> dict[str, Difference]:
         name: paired_difference([aligned[i][name] for i in repeats], [unaligned[i][name] for i in repeats])
         for name in SCORES
     }
-    # On the footing "best" the arms may be at settings that differ otherwise.
+    # On the footing "best" the arms may have settings that differ in more than the alignment.
     matched = any(record.objective is not None for record in runs["aligned"])
     if matched or any(aligned[i] != unaligned[i] for i in repeats):
         return found
@@ -197,8 +182,11 @@ def _differences(runs: dict[str, list[Record]]) -> dict[str, Difference]:
 def _signed_rank(differences: NDArray[np.float64]) -> float:
     """Exact two-sided p of the signed-rank test.
 
-    Each rank is in the sum of positive ranks or not, with equal chances: the distribution of the sum is built one rank
-    at a time. Ranks are doubled, so that those of ties are whole numbers too.
+    ``scipy.stats.wilcoxon`` is exact only without ties: for the differences 1, 1, 2, -1, 3 its method "exact" gives
+    0.1875 and the truth is 0.25, and its permutation test visits all ``2 ** n`` signs.
+
+    A rank is part of the sum of positive ranks or not, with equal chances: the distribution of the sum is built one
+    rank at a time. Ranks are doubled, so that ranks of ties are whole numbers too.
     """
     nonzero = differences[differences != 0]
     if nonzero.size == 0:
@@ -216,17 +204,6 @@ def _signed_rank(differences: NDArray[np.float64]) -> float:
     return min(1.0, 2 * float(chances[: smaller + 1].sum()))
 
 
-def _verdict(low: float, high: float) -> str:
-    if low > _DUST:
-        return ALIGNED_BETTER
-    return UNALIGNED_BETTER if high < -_DUST else NO_DIFFERENCE
-
-
-def _unscored(group: Sequence[Record]) -> bool:
-    """Whether runs were finished without scores: the data have no labels."""
-    return any(record.status == DONE and record.scores is None for record in group)
-
-
 def _n_done(runs: Sequence[Record]) -> int:
     return sum(record.status == DONE for record in runs)
 
@@ -235,8 +212,8 @@ def _values(runs: Sequence[Record], score: str) -> list[float]:
     return [record.scores[score] for record in runs if record.status == DONE and record.scores is not None]
 
 
-def _grouped(records: Iterable[Record], key: Callable[[Record], Hashable]) -> _Groups:
-    groups: _Groups = {}
+def _grouped(records: Iterable[Record], key: Callable[[Record], Hashable]) -> Iterable[list[Record]]:
+    groups: dict[Hashable, list[Record]] = {}
     for record in records:
         groups.setdefault(key(record), []).append(record)
-    return groups
+    return groups.values()

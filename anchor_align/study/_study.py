@@ -1,31 +1,34 @@
-"""The study as a whole: plan, what is known already, what is left to compute, and the result."""
+"""The study as a whole: check the input, plan, compute, summarise, and fit runs for figures."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from .._validation import check_choice, check_lam
-from ..checks import check_flag, check_whole_number
+from threadpoolctl import threadpool_limits
+
+from ..checks import check_choice, check_flag, check_whole_number
+from ..clustering import AlignedClusterer
 from ..data import MultiViewData
 from ..errors import InputError, InputTypeError
-from ..plugins import Registry, load_plugins
-from ._anchors import Rule
-from ._cache import Cache, Outcome
+from ..matching import check_lam
+from ..plugins import Registry, contained, load_plugins
+from ._cache import Cache, Outcome, environment
+from ._data_sets import DataSpec, Shelf, name_all
 from ._execution import Callback, outcomes_of
-from ._identity import environment
-from ._options import check_options
-from ._plan import Cell, Grid, Learnable, cells, check_grid
-from ._results import DONE, FAILED, FOOTINGS, SCORES, AdapterInfo, Record, Setting, StudyResult
+from ._plan import Grid, PlannedData, check_grid, planned_runs
+from ._results import AdapterInfo, Record, Showcase, StudyResult, setting_key
 from ._run import Run, Worker
-from ._showcase import showcases
-from ._source import DataSpec, Shelf, name_all
-from ._statistics import setting_key, summarise
+from ._statistics import summarise
+from ._view_options import Rule, ViewOptions
+from ._vocabulary import DEFAULT_DATA, DONE, FAILED, FOOTINGS, SCORES
 
-DEFAULT_DATA = ("simulated", "digits", "breast-cancer")
+# The showcase has this value if the study has several.
+PREFERRED_LAM = 0.1
 
 
 def compare(
@@ -40,6 +43,7 @@ def compare(
     reference: int | str = "consensus",
     weights: Any = None,
     many_to_one: bool = False,
+    fusions: str | Sequence[str] = (),
     rotated: bool = False,
     missing: str = "error",
     drop: float = 0.0,
@@ -58,50 +62,52 @@ def compare(
     adapters : str or list of str
         Names of adapters.
     data : str, path, MultiViewData or DataSpec, or a list or dict of these
-        Data sets: files, folders or bundled sets as :func:`anchor_align.load_views` knows them, or data in memory. A
-        dict gives their names.
+        Data sets: files, folders or bundled sets, as for :func:`anchor_align.load_views`, or data in memory. The keys
+        of a dict are the names of the data sets.
     n_anchors : int or str, or a list of these, optional
-        A number, or "2k" for two for each cluster; by default as the adapter suggests. A number for each view is one
+        A number, or "2k" for two for each cluster; by default the adapter suggests it. One number for each view is a
         text, "10,20" or "k,2k", or a list inside the list: ``[[10, 20]]``.
     lam : float or list of float, default=0.1
         Weight of the structure term in the alignment.
     params : dict, optional
         Values, or lists of values, of the adapters' settings. ``{"fmvacc.beta": [1, 100]}`` is for one adapter,
-        ``{"scale": "unit"}`` for all that have such a setting.
+        ``{"scale": "unit"}`` for all adapters that have this setting.
     repeats : int, default=10
-        Draws of anchors. Arms are paired: the same draw for all.
+        Number of draws of anchors. All arms use the same draws.
     seed : int, default=0
     reference : int, "auto" or "consensus", default="consensus"
         As for :class:`anchor_align.AlignedClusterer`.
     weights : "auto" or list of float, optional
-        Weights of the views in the mean, for the unaligned and the aligned arm, as for
-        :class:`anchor_align.AlignedClusterer`.
+        Weights of the views, as for :class:`anchor_align.AlignedClusterer`, for all arms but "concat".
     many_to_one : bool, default=False
         As for :class:`anchor_align.AlignedClusterer`.
+    fusions : str or list of str, optional
+        More arms, by the name of the fusion: "rotated", or the fusion of a plug-in, see
+        :func:`anchor_align.list_fusions`. An adapter that does not cluster spectrally has no arm for a fusion with
+        ``needs_spectral``, such as "rotated".
     rotated : bool, default=False
-        One more arm, "rotated": the aligned graphs are rotated towards each other before the mean, see
-        :func:`anchor_align.fuse`. Adapters that cluster in their own way do not have it.
+        The same as ``fusions="rotated"``.
     missing : {"error", "nan"}, default="error"
-        "nan": samples that are NaN throughout in a view are not in it.
+        "nan": a row of a view that is all NaN is a missing sample.
     drop : float, default=0.0
-        Simulate views that lack samples: in every repeat each view loses each sample with this probability, but every
-        sample stays in one view at least, see :func:`drop_mask`. All arms, adapters and settings of a repeat lack the
-        same samples; all samples are clustered and scored.
+        Simulate missing samples: in every repeat each view loses each sample with this probability, but every sample
+        stays in at least one view, see :func:`drop_mask`. The same samples are missing in all arms, adapters and
+        settings of a repeat. All samples are clustered and scored.
     score : {"acc", "nmi", "purity", "fscore", "ari"}, default="acc"
-        What the best of a grid is chosen by, and what tables and pictures show.
+        The score that chooses the best setting of a grid, and that tables and figures show.
     footings : list of {"fixed", "best"}, default=("fixed",)
         "fixed": every setting is a row. "best": for every arm the best setting by label, as in much of the literature.
     jobs : int, default=1
-        Processes. The result is the same for any number. With more than one, a script needs the usual
+        Number of processes. It does not change the result. With more than one, a script needs the usual
         ``if __name__ == "__main__":``.
     cache : path, optional
-        Folder in which finished runs are kept; by default nothing is.
+        Folder for finished runs; by default they are not kept.
     plugins : list of path, optional
-        Single files with adapters, see :func:`anchor_align.load_plugins`.
+        Single files with adapters or fusions, see :func:`anchor_align.load_plugins`.
     pictures : bool, default=False
-        Also fit one run of every adapter on every data set to look at, for reports and figures.
+        Also fit one run of every adapter on every data set, for reports and figures.
     callback : callable, optional
-        Called with a :class:`StudyProgress`; what it raises ends the study, and finished runs are kept.
+        Called with a :class:`StudyProgress`. An error that it raises ends the study; finished runs are kept.
 
     Returns
     -------
@@ -117,6 +123,9 @@ def compare(
     """
     files = [os.fspath(path) for path in plugins]
     registry = load_plugins(files)
+    wanted = [*_listed(fusions), *(["rotated"] if check_flag("rotated", rotated) else [])]
+    for name in wanted:
+        registry.fusion(name)
     grid = Grid(
         adapters=_listed(adapters),
         n_anchors=_listed(n_anchors),
@@ -125,8 +134,8 @@ def compare(
         repeats=check_whole_number("repeats", repeats, least=1),
         seed=check_whole_number("seed", seed, least=0),
         reference=reference,
-        options=check_options(missing, drop, weights, many_to_one),
-        rotated=check_flag("rotated", rotated),
+        options=ViewOptions.checked(missing, drop, weights, many_to_one),
+        fusions=tuple(each for each in registry.fusions if each.fusion.in_every_study or each.name in wanted),
     )
     check_choice("score", score, SCORES)
     for footing in footings:
@@ -140,29 +149,30 @@ def compare(
     if store is not None:
         store.open()
     shelf = Shelf()
-    infos, learnable = [], []
+    planned = []
     for spec in specs:
         prepared = shelf.get(spec)
-        infos.append(prepared.info)
-        learnable.append(Learnable(*(prepared.views.n_learnable(apart) for apart in (True, False))))
-    plan = list(cells(grid, specs, infos, registry, learnable))
-    outcomes = outcomes_of([cell.run for cell in plan], Worker(registry, store, shelf), jobs, files, callback)
-    records = tuple(_records(plan, outcomes))
-    shown = tuple(showcases(records, specs, registry, shelf, reference, grid.options)) if pictures else ()
+        planned.append(PlannedData(spec, prepared.info, *map(prepared.views.n_learnable, (True, False))))
+    runs = list(planned_runs(grid, planned, registry))
+    outcomes = outcomes_of(runs, Worker(registry, store, shelf), jobs, files, callback)
+    records = tuple(_records(runs, outcomes))
+    arms = tuple(record.fusion for record in grid.fusions)
+    used = [registry.record(name) for name in grid.adapters]
     return StudyResult(
         kind="compare",
         records=records,
-        summaries=summarise(records, score=score, footings=footings),
-        data=tuple(infos),
-        adapters=tuple(_adapter_info(registry, name) for name in grid.adapters),
+        summaries=summarise(records, score=score, footings=footings, fusions=arms),
+        data=tuple(each.info for each in planned),
+        adapters=tuple(AdapterInfo(record.name, record.distribution, record.version) for record in used),
         score=score,
         repeats=grid.repeats,
         seed=grid.seed,
         reference=str(reference),
         command="",
         environment=environment(),
-        showcases=shown,
+        showcases=tuple(_showcases(records, specs, registry, shelf, grid)) if pictures else (),
         options=grid.options.given,
+        fusions=arms,
     )
 
 
@@ -172,7 +182,6 @@ def _listed(values: Any) -> tuple[Any, ...]:
 
 
 def _specs(data: Any) -> list[DataSpec]:
-    """Data sets as users name them."""
     if isinstance(data, Mapping):
         return [replace(_spec(each), name=str(name)) for name, each in data.items()]
     specs = [_spec(each) for each in _listed(data)]
@@ -191,34 +200,61 @@ def _spec(data: Any) -> DataSpec:
     raise InputTypeError(f"Expected data as a name, a path, MultiViewData or DataSpec, got {type(data).__name__}.")
 
 
-def _records(plan: Sequence[Cell], outcomes: Sequence[list[Outcome]]) -> Iterator[Record]:
-    """All arms of every setting and repeat; arms that do not depend on ``lam`` are there for each value."""
-    groups: dict[Hashable, list[tuple[Cell, list[Outcome]]]] = {}
-    for cell, found in zip(plan, outcomes, strict=True):
-        groups.setdefault(setting_key(cell.settings[0]), []).append((cell, found))
+def _records(runs: Sequence[Run], outcomes: Sequence[list[Outcome]]) -> Iterator[Record]:
+    """Records of all arms for every setting and repeat. An arm that does not use ``lam`` has one for each value."""
+    groups: dict[Hashable, list[tuple[Run, list[Outcome]]]] = {}
+    for run, found in zip(runs, outcomes, strict=True):
+        groups.setdefault(setting_key(run.settings[0]), []).append((run, found))
     for pairs in groups.values():
-        first = pairs[0][0]
-        for setting, (cell, found), arm in itertools.product(first.settings, pairs, first.arms):
-            yield _record(setting, cell.run, arm, found[cell.arm(arm, setting.lam)])
+        for setting, (run, found) in itertools.product(pairs[0][0].settings, pairs):
+            for arm, outcome in zip(run.arms, found, strict=True):
+                if arm.lam in (None, setting.lam):
+                    status = FAILED if outcome.reason else DONE
+                    shown = {name: value for name, value in vars(outcome).items() if name != "traceback"}
+                    yield Record(setting, arm.name, run.repeat, run.seed, status=status, **shown)
 
 
-def _record(setting: Setting, run: Run, arm: str, outcome: Outcome) -> Record:
-    return Record(
-        setting=setting,
-        arm=arm,
-        repeat=run.repeat,
-        seed=run.seed,
-        scores=outcome.scores,
-        seconds=outcome.seconds,
-        status=FAILED if outcome.reason else DONE,
-        reason=outcome.reason,
-        objective=outcome.objective,
-        upper_bound=outcome.upper_bound,
-        warnings=outcome.warnings,
-        labels=outcome.labels,
-    )
+def _showcases(
+    records: Sequence[Record], specs: Sequence[DataSpec], registry: Registry, shelf: Shelf, grid: Grid
+) -> Iterator[Showcase]:
+    """Fit the first repeat of each data set and adapter again, if it was finished."""
+    options = grid.options
+    for runs in _first_repeats(records):
+        setting, seed = runs["aligned"].setting, runs["aligned"].seed
+        data = shelf.get(next(spec for spec in specs if spec.name == setting.dataset))
+        clusterer = AlignedClusterer(
+            registry.get(setting.adapter, **dict(setting.params)),
+            n_clusters=data.info.n_clusters,
+            n_anchors=setting.n_anchors,
+            lam=setting.lam,
+            reference=grid.reference,
+            weights=options.weights,
+            missing=options.missing,
+            many_to_one=options.many_to_one,
+            random_state=seed,
+        )
+        try:
+            with threadpool_limits(1), contained(seed), warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the record has them
+                views = options.drop_samples(data.views, seed)
+                clusterer.fit(dict(zip(views.names, views.matrices, strict=True)), mask=views.mask)
+        except (Exception, SystemExit):  # the run worked: the study has its result, and this figure is left out
+            continue
+        accuracy = {arm: record.scores["acc"] for arm, record in runs.items() if record.scores is not None}
+        yield Showcase(setting, clusterer, data.labels, accuracy)
 
 
-def _adapter_info(registry: Registry, name: str) -> AdapterInfo:
-    record = registry.record(name)
-    return AdapterInfo(name, record.distribution, record.version)
+def _first_repeats(records: Sequence[Record]) -> list[dict[str, Record]]:
+    """Arms of the first repeat at one setting of each data set and adapter."""
+    by_setting: dict[Hashable, dict[str, Record]] = {}
+    for record in records:
+        if record.repeat == 0 and record.status == DONE:
+            by_setting.setdefault(setting_key(record.setting), {})[record.arm] = record
+    chosen: dict[tuple[str, str], dict[str, Record]] = {}
+    for runs in by_setting.values():
+        if "aligned" in runs:
+            setting = runs["aligned"].setting
+            shown = chosen.setdefault((setting.dataset, setting.adapter), runs)
+            if PREFERRED_LAM == setting.lam != shown["aligned"].setting.lam:
+                chosen[setting.dataset, setting.adapter] = runs
+    return list(chosen.values())

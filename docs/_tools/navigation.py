@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 DOCS = ROOT / "docs"
 CONTENTS = {
-    "Start": ("quickstart", "gallery", "cannot-help"),
-    "Guides": ("studies", "graphs", "adapters", "wrapping", "missing", "large", "dask"),
+    "Start": ("quickstart", "glossary", "gallery", "cannot-help"),
+    "Guides": ("studies", "graphs", "adapters", "fusions", "wrapping", "missing", "uneven-views", "large", "dask"),
     "Background": ("maths", "speed", "limits"),
     "Reference": ("commands", "api"),
 }

@@ -1,5 +1,5 @@
 function anchor_graphs(views_file, graphs_file, m, seed)
-% The third-party method: m anchors in every view, each sample made of the few that are nearest.
+% The third-party method: m anchors in every view; each sample has weight on its nearest anchors.
 % Reads the cell X of views (samples x features), writes the cell Z of graphs (samples x anchors).
 rng(seed);  % once: a seed shared by all views would make their anchors alike
 S = load(views_file);

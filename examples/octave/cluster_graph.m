@@ -1,5 +1,5 @@
 function cluster_graph(graphs_file, aligned_file, labels_file, k, seed)
-% Clusters of the fused graph that anchor-align wrote; and of the graphs' mean as they come, to compare.
+% Clusters the fused graph that anchor-align wrote and, for comparison, the unaligned mean of the graphs.
 G = load(graphs_file);
 A = load(aligned_file);
 plain = G.Z{1};

@@ -1,12 +1,12 @@
-"""The paper's ablation: what alignment and orthogonal anchors are worth, on two footings, beside the published numbers.
+"""The paper's ablation: gain from alignment and orthogonal anchors, on two footings, beside the published numbers.
 
     python examples/paper/ablation.py [DATA ...] [--draws N] [-j N] [--cache DIR] [--format md]
 
-DATA are bundled sets, files, or folders of .mat and .npz files. All ways of fusing have the same anchors. Every table
+DATA are bundled sets, files, or folders of .mat and .npz files. All arms use the same anchors. Every table
 shows the scores at a setting fixed beforehand (m = 2k, alpha = 1, beta = 1) and at the best of the paper's grid, chosen
-by label (m in k, 2k, 5k; alpha or beta in 0.01, 1, 100), both over draws of anchors; lam is 0.1 on the balanced scale
-throughout. Where a data set is one of the paper's, by its sizes, the published numbers are below ours. With ``--cache``
-finished runs are kept, and a run that was stopped goes on.
+by label (m in k, 2k, 5k; alpha or beta in 0.01, 1, 100), both over draws of anchors; lam is always 0.1 on the
+balanced scale. If the sizes show that a data set is one of the paper's, the published numbers are below ours. With
+``--cache`` finished runs are kept, and a stopped run continues.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Ablation:
 
     @property
     def arms(self) -> list[str]:
-        """Ways of fusing, as the study has them."""
+        """The arms of the study."""
         return list(dict.fromkeys(record.arm for record in self.records))
 
     def footings(self, data: Found, method: str) -> list[Footing]:
@@ -59,12 +59,12 @@ class Ablation:
 
 
 def method_of(setting: Setting) -> str:
-    """What the tables call an adapter at a setting."""
+    """Name of an adapter and setting in the tables."""
     return NOT_ORTHOGONAL if ("orthogonal", False) in setting.params else setting.adapter
 
 
 def is_fixed(setting: Setting, data: Found) -> bool:
-    """Whether this is the setting that was fixed beforehand."""
+    """Whether this is the setting fixed beforehand."""
     weights = [value for name, value in setting.params if name in ("alpha", "beta")]
     return setting.n_anchors == FIXED_ANCHORS * data.n_clusters and weights == [FIXED_WEIGHT]
 
@@ -116,7 +116,7 @@ def orthogonal_tables(ablation: Ablation, format: str) -> list[str]:
 
 
 def own_table(data: Sequence[Found], run: Callable[..., StudyResult], format: str) -> list[str]:
-    """ACC that methods have in the papers they come from, for the data sets that are at hand."""
+    """ACC of methods in their own papers, for the data sets that were given."""
     rows = []
     for claim, each in ((claim, each) for claim in CLAIMS for each in data if each.known_as == claim.data):
         result = run(claim.adapter, {each.name: each.source}, n_anchors=claim.n_anchors, params=claim.params)
@@ -182,7 +182,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run what the tables need, and print them."""
+    """Run the studies for the tables, and print the tables."""
     parser = _parser()
     given = parser.parse_args(argv)
     format, tables = given.format, given.tables

@@ -1,19 +1,20 @@
-"""How the paper's fixed point and the library's ascent converge: the objective by iteration, and what they attain.
+"""Convergence of the paper's fixed point and the library's ascent: the objective by iteration, and the final match.
 
     python examples/paper/convergence.py [--data DATA ...] [--adapter NAME] [--anchors M ...] [--repeats N]
         [--picture FILE.png]
 
 DATA are files or bundled sets (default: digits; labels are needed only to count the clusters). Every pair of views is a
-problem, for every draw of anchors, number of anchors and lam; both solvers get the same. For each scale and lam:
+problem, for every draw of anchors, number of anchors and lam; both solvers get the same problems. For each scale and
+lam:
 
 - claimed rate: the paper's bound on the ratio of successive steps, 1/2 + lam |S_1 x S_2|, the smallest over all
   problems. It proves convergence where it is below 1.
 - seen: the median ratio of successive changes of the fixed point's objective, over its last ten rounds.
-- rounds: of the fixed point, the median, and the share of problems in which it stops at its limit of 50. Moves: by
-  which the ascent improved the start that won, median and largest; where there are six anchors or fewer it tries all
-  permutations.
-- below the bound: how far the permutation found is below the bound that no permutation exceeds, in %, median and worst.
-- best: share of the problems in which a solver is as good as the other, or better.
+- rounds: median number of rounds of the fixed point, and the share of problems in which it stops at its limit of 50.
+  Moves: number of moves by which the ascent improved its best start, median and largest; with six anchors or fewer it
+  tries all permutations.
+- below the bound: how far the permutation is below the upper bound, in %, median and worst.
+- best: share of the problems in which a solver is at least as good as the other.
 
 The picture (extra ``report``) shows the first draw on the first data with the first number of anchors.
 """

@@ -1,9 +1,8 @@
 """Scores of a study on several footings: at one setting fixed beforehand, and at the best of a grid by label.
 
-Two ways of choosing by label are told apart. "best of grid": the setting with the highest mean ACC over all draws of
-anchors. "best, each draw": the highest ACC in every draw on its own, and then the mean: what papers report that draw
-anchors once for each setting, and the more optimistic of the two. NMI, F-score and purity are those of the setting with
-the highest ACC.
+There are two ways of choosing by label. "best of grid": the setting with the highest mean ACC over all draws of
+anchors. "best, each draw": the mean of the highest ACC in every draw. Papers that draw anchors once for each setting
+report the second, which is more optimistic. NMI, F-score and purity are those of the setting with the highest ACC.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def footings_of(records: Sequence[Record], fixed: Callable[[Setting], bool]) -> 
 
 
 def best_in_each_draw(records: Sequence[Record], arm: str) -> Draws:
-    """Scores of the setting with the highest ACC, in every draw for itself."""
+    """Scores of the setting with the highest ACC, in every single draw."""
     best: Draws = {}
     for record in records:
         if record.arm == arm and record.scores is not None:

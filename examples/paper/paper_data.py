@@ -29,7 +29,7 @@ class Found:
 
 
 def find_data(sources: Sequence[str], max_samples: int) -> list[Found]:
-    """All data sets that were asked for.
+    """All data sets of the command line.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""Numbers that papers have published, and how the data sets they belong to are recognised.
+"""Numbers that papers have published, and rules that recognise their data sets.
 
-FMVACC: S. Wang et al., Align then fusion, NeurIPS 2022, the table of its ablation, those of its appendix and that of
-running times. A set is taken for one of the paper's if samples, clusters and the widths of all
-views agree; its file may have any name. Of three large sets the widths are not in the paper, but no other set has as
-many samples. MNIST has 60,000 samples in whatever views somebody made of it, so it is never taken for the paper's.
+FMVACC: S. Wang et al., Align then fusion, NeurIPS 2022: the tables of the ablation, of the appendix and of the running
+times. A data set is one of the paper's if the numbers of samples and clusters and the widths of all views agree; its
+file may have any name. The paper does not give the widths of three large sets, but no other set has as many samples.
+MNIST has 60,000 samples, and different people made different views of it, so it is never recognised.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NOT_ORTHOGONAL = "fmvacc, not orthogonal"
 
 @dataclass(frozen=True)
 class KnownSet:
-    """What a data set is recognised by; None is not looked at."""
+    """Sizes by which a data set is recognised; None is not compared."""
 
     name: str
     n_samples: int
@@ -136,7 +136,7 @@ def recognise(n_samples: int, n_clusters: int, widths: Sequence[int]) -> str | N
 
 
 def caveats(names: Iterable[str | None]) -> tuple[str, ...]:
-    """What has to be said of the published numbers, if there are any for these data sets."""
+    """Caveats about the published numbers, if there are any for these data sets."""
     return CAVEATS if any(published(name, "acc", "fmvacc", "aligned") for name in names) else ()
 
 

@@ -3,9 +3,9 @@
     python examples/paper/real_graphs.py [--data DATA] [--anchors M] [--repeats N] [--picture FILE.png]
 
 DATA is a file or a bundled set with labels (default: digits; the paper shows UCI-Digit). Every repeat is a draw of
-anchors; both means are of the same graphs. For each the table has the accuracy, the largest weight in the fused graph,
-which the paper goes by, and the blocks: the share of weight that samples give to anchors of their own true cluster, an
-anchor's cluster being the one in which it weighs most. The picture (extra ``report``) is of the first repeat.
+anchors; both means use the same graphs. The table has the accuracy, the largest weight in the fused graph, which the
+paper reports, and the blocks: the share of weight that samples give to anchors of their own true cluster. The cluster
+of an anchor is the one in which it has most weight. The picture (extra ``report``) shows the first repeat.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
 
 DATA are bundled sets, files, or folders of .mat and .npz files. Everything runs on one thread and is measured in
 processor time, from the views to the labels, with default settings. K-means is ``KMeans(n_init=10)`` on the
-standardised views side by side. "alignment" is the part of the whole that goes into the Gram matrices of the graphs and
-the match of the anchors. The published seconds are shown as ratios too: to RMKM, the k-means for several views among
+standardised views side by side. "alignment" is the share of the time for the Gram matrices of the graphs and the match
+of the anchors. The published seconds are shown as ratios too: to RMKM, the k-means for several views among
 the paper's methods, and to LMVSC.
 """
 
@@ -56,7 +56,7 @@ def spent(work: Callable[[], Any]) -> tuple[float, Any]:
     """Processor time of a call, and what it returns."""
     start = time.process_time()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what there is to say of a fit is not the point here
+        warnings.simplefilter("ignore")  # warnings of a fit do not matter here
         result = work()
     return time.process_time() - start, result
 
@@ -86,7 +86,7 @@ def time_method(method: str, views: Sequence[Any], n_clusters: int, seed: int) -
 
 
 def time_all(found: Found, n_seeds: int, most_for_sfmc: int) -> dict[str, list[Time]]:
-    """Times by method, in turn for every seed, so that a slow moment of the machine meets all of them."""
+    """Times by method, in turn for every seed, so that a slow moment of the machine affects all of them."""
     data = load_views(found.source)
     methods = [name for name in METHODS if name in ("lmvsc", "fmvacc") or found.n_samples <= most_for_sfmc]
     times: dict[str, list[Time]] = {KMEANS: [], **{name: [] for name in methods}}
@@ -148,7 +148,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         data = find_data(given.data, given.max_samples)
         warm = find_data(["simulated"], given.max_samples)[0]
-        time_all(warm, 1, warm.n_samples)  # what is imported on the way
+        time_all(warm, 1, warm.n_samples)  # so that imports are not measured
         rows = [row for each in data for row in rows_of(each, time_all(each, given.seeds, given.sfmc_samples))]
     except AnchorAlignError as error:
         parser.error(str(error))

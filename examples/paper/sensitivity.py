@@ -5,9 +5,9 @@
 
 DATA is a file or a bundled set with labels (default: digits). On the balanced scale, the library's default, lam weighs
 two cosines; on the paper's it weighs raw products, whose size grows with the number of samples, and is run with two
-solvers: "ascent", the library's, and "pfp", the paper's fixed point. All have the same graphs, drawn anew for every
-repeat, and the first view as the reference, as in the paper, unless VIEW is another, "auto" or "consensus". The last
-line says what the paper's lam = 1 is on the balanced scale. The picture needs the extra ``report``.
+solvers: "ascent", the library's, and "pfp", the paper's fixed point. All use the same graphs, drawn again for every
+repeat. The reference is the first view, as in the paper, unless VIEW is another view, "auto" or "consensus". The last
+line converts the paper's lam = 1 to the balanced scale. The picture needs the extra ``report``.
 """
 
 from __future__ import annotations

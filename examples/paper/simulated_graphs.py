@@ -3,11 +3,10 @@
     python examples/paper/simulated_graphs.py [--data FILE] [--repeats N] [--picture FILE.png]
 
 Without FILE, every repeat is a new draw of simulated data (four clusters, two views) and of anchors; with FILE, for
-example the paper's own data, every repeat is a draw of anchors. There are as many anchors as clusters. Printed are, for
-every repeat, the accuracies of the mean of the graphs as they come and of the aligned mean, and whether the permutation
-found is the one that the labels give, which puts together anchors of the same true cluster. Drawn is the repeat in
-which the unaligned means of lmvsc and fmvacc are worst, so the picture shows what can happen, not what mostly does. It
-needs the extra ``report``.
+example the paper's own data, every repeat is a draw of anchors. There are as many anchors as clusters. For every repeat
+the script prints the accuracies of the unaligned and of the aligned mean, and whether the permutation is the one that
+the labels give, which matches anchors of the same true cluster. The picture shows the repeat in which the unaligned
+means of lmvsc and fmvacc are worst: a possible case, not a typical one. It needs the extra ``report``.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class Repeat:
 
     @property
     def badness(self) -> float:
-        """How little the unaligned means of the two methods with anchors of their own are worth."""
+        """Minus the sum of the unaligned accuracies of lmvsc and fmvacc."""
         return -sum(self.scores[method]["unaligned"] for method in ("lmvsc", "fmvacc"))
 
 

@@ -4,7 +4,7 @@
 
 Without FILE, every repeat is a new draw of simulated data (four clusters, two views) with a new draw of anchors; with
 FILE, for example the paper's own data, every repeat is a draw of anchors. There are as many anchors as clusters, as in
-the paper. All arms of a repeat have the same graphs: nothing but the fusion differs. ``alpha`` and ``beta`` run over
+the paper. All arms of a repeat have the same graphs: only the fusion differs. ``alpha`` and ``beta`` run over
 the grids of their papers, each value a row of its own: the paper does not say which it compares. SFMC's original
 anchors are samples, the same in both views; flexible ones are found in each view and have to be aligned. SFMC is also
 run with a tenth of the samples as anchors, its authors' smallest number. The picture (extra ``report``) shows the

@@ -24,11 +24,10 @@ from distributed import Client, LocalCluster
 from threadpoolctl import threadpool_limits
 
 from anchor_align import AlignedClusterer
-from anchor_align._dask.kmeans import _assign
-from anchor_align._dask.parts import Tasks
-from anchor_align._parts import parts_of
-from anchor_align.blocks import view_rows
-from anchor_align.metrics import acc
+from anchor_align.blocks import parts_of, view_rows
+from anchor_align.engines.dask._chunks import Tasks
+from anchor_align.engines.dask._dask_kmeans import _assign
+from anchor_align.metrics._scores import acc
 from anchor_align_adapters._alternation import FreeAnchors, OrthogonalAnchors
 
 N_CLUSTERS, N_VIEWS, N_COLUMNS, N_ANCHORS = 10, 2, 16, 20
@@ -170,7 +169,8 @@ def _fit(n: int, rows: int, kmeans: str) -> Outcome:
             seconds = time.perf_counter() - start
         client_peak = _resident("VmHWM")
         start = time.perf_counter()
-        found = fitted.labels_.compute()
+        lazy: Any = fitted.labels_
+        found = lazy.compute()
         labels = time.perf_counter() - start
         bare_pass = _best_time(partial(blocks.total, _one), 2)
         ended = client.run(os.getpid)

@@ -11,7 +11,7 @@ import scipy.linalg
 import scipy.sparse.linalg
 from sklearn.utils.extmath import randomized_svd
 
-from anchor_align._spectral import spectral_embedding
+from anchor_align.graphs import spectral_embedding
 
 ANCHORS = (20, 100, 500, 1000, 2000)
 CLUSTERS = 10

@@ -20,11 +20,11 @@ from instances import DATA, read_views
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-import anchor_align._spectral
-import anchor_align_adapters._anchors
+import anchor_align_adapters._kmeans_anchors
 import anchor_align_adapters.fmvacc
 from anchor_align import AlignedClusterer
 from anchor_align.blocks import ScaledRows, scaled_rows, true_rows, working
+from anchor_align.graphs import _spectral
 from anchor_align_adapters._alternation import INERTIA, Settings, alternate
 from anchor_align_adapters._scaling import scale_views
 
@@ -151,8 +151,8 @@ def clusterer() -> AlignedClusterer:
 def _whole(name: str, views: list[Array]) -> tuple[Whole, float, Clock]:
     """The whole run, with clocks at its k-means and its alternation; then scikit-learn's k-means and bare products."""
     with (
-        _timed(anchor_align_adapters._anchors, "fit_kmeans") as anchors,
-        _timed(anchor_align._spectral, "fit_kmeans") as final,
+        _timed(anchor_align_adapters._kmeans_anchors, "fit_kmeans") as anchors,
+        _timed(_spectral, "fit_kmeans") as final,
         _timed(anchor_align_adapters.fmvacc, "alternate") as alternation,
     ):
         start = time.process_time()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from anchor_align._simplex_projection import project_columns, project_rows
+from anchor_align.blocks import project_columns, project_rows
 
 ANCHORS = (10, 20, 50, 100, 200)
 BETAS = (0.01, 1.0, 100.0)

@@ -23,7 +23,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 from anchor_align import AlignedClusterer
-from anchor_align.metrics import acc
+from anchor_align.metrics._scores import acc
 
 Array = npt.NDArray[Any]
 Fit = Callable[[list[Array], int, int], Any]

@@ -15,10 +15,10 @@ import numpy as np
 from memory_run import N_ANCHORS, N_CLUSTERS, planted
 from threadpoolctl import threadpool_limits
 
-import anchor_align._spectral
 import anchor_align.kmeans
-import anchor_align_adapters._anchors
+import anchor_align_adapters._kmeans_anchors
 from anchor_align import AlignedClusterer
+from anchor_align.graphs import _spectral
 
 SAMPLES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 QUICK_SAMPLES = (2_000, 5_000, 10_000)
@@ -62,7 +62,7 @@ def run(quick: bool, max_anchors: int, report: Callable[[str], None]) -> dict[st
 
 def fit(adapter: str, params: dict[str, Any], n: int, n_anchors: int) -> Spent:
     """Fit planted data once."""
-    from anchor_align.metrics import acc
+    from anchor_align.metrics._scores import acc
 
     views, labels = planted(n)
     spent = {"anchors": 0.0, "final": 0.0}
@@ -83,8 +83,8 @@ def fit(adapter: str, params: dict[str, Any], n: int, n_anchors: int) -> Spent:
         adapter, n_clusters=N_CLUSTERS, n_anchors=n_anchors, adapter_params=params, random_state=0
     )
     with (
-        patch.object(anchor_align_adapters._anchors, "fit_kmeans", timed("anchors")),
-        patch.object(anchor_align._spectral, "fit_kmeans", timed("final")),
+        patch.object(anchor_align_adapters._kmeans_anchors, "fit_kmeans", timed("anchors")),
+        patch.object(_spectral, "fit_kmeans", timed("final")),
     ):
         start = time.process_time()
         clusterer.fit(views)

@@ -14,8 +14,8 @@ from instances import DATA
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
 
-from anchor_align._simplex import fit_simplex
 from anchor_align.blocks import scaled_rows
+from anchor_align.simplex._least_squares import fit_simplex
 from anchor_align_adapters._scaling import scale_views
 
 FloatArray = npt.NDArray[np.float64]

@@ -12,15 +12,14 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from anchor_align import AnchorAligner, get_adapter
-from anchor_align._pipeline import build_graphs, cluster_graph, count_anchors, fuse_graphs
-from anchor_align._views import check_views
+from anchor_align import get_adapter, get_fusion
+from anchor_align.clustering import Pipeline, check_views, count_anchors
 from anchor_align.data import load_views
 from anchor_align.metrics import score_all
 from anchor_align.study import ARMS, DEFAULT_DATA, compare
 
 ADAPTERS = ("lmvsc", "fmvacc", "sfmc")
-# Share of the bare time that a study may take on top.
+# A study may take this fraction of the bare time on top of it.
 BAR = 0.10
 
 
@@ -62,9 +61,8 @@ def _bare(name: str, adapter_name: str, seeds: list[int]) -> None:
     n_anchors = count_anchors(adapter, None, views.n_samples, n_clusters)
     with threadpool_limits(1):
         for seed in seeds:
-            graphs = build_graphs(adapter, views, n_clusters, n_anchors, seed)
+            pipeline = Pipeline(adapter, n_clusters, n_anchors, seed)
+            graphs = pipeline.build(views)
             # Where anchors correspond by construction a study computes two of the arms as one.
             for arm in ("unaligned", "concat") if graphs.learned.aligned else ARMS:
-                aligner = AnchorAligner(0.1, reference="consensus", random_state=seed)
-                fused = fuse_graphs(adapter, graphs, arm, aligner, n_clusters, seed)
-                score_all(loaded.labels, cluster_graph(adapter, fused, n_clusters, seed).labels)
+                score_all(loaded.labels, pipeline.cluster(pipeline.fuse(graphs, get_fusion(arm), 0.1)).labels)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anchor_align import GramMatrices, get_adapter
-from anchor_align._scale import PairTerms, ScaledGrams
+from anchor_align.matching._scaled_grams import PairTerms, ScaledGrams
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 

@@ -109,7 +109,7 @@ def measure(job: Job) -> Outcome:
     from threadpoolctl import threadpool_limits
 
     from anchor_align import AlignedClusterer
-    from anchor_align.metrics import acc
+    from anchor_align.metrics._scores import acc
 
     settings: dict[str, Any] = {"n_clusters": N_CLUSTERS, "n_anchors": N_ANCHORS, "random_state": 0}
     clusterer = AlignedClusterer(job.adapter, **settings, adapter_params=job.params, storage=job.storage)

@@ -22,22 +22,22 @@ from anchor_align import AlignedClusterer
 STAGES = (
     ("anchor_align.estimator", "check_views", "checks of the views"),
     ("anchor_align_adapters.fmvacc", "scale_views", "scaling statistics"),
-    ("anchor_align_adapters._anchors", "fit_kmeans", "k-means of the anchors"),
+    ("anchor_align_adapters._kmeans_anchors", "fit_kmeans", "k-means of the anchors"),
     ("anchor_align_adapters.fmvacc", "alternate", "alternation"),
     ("anchor_align_adapters.fmvacc", "best_graph", "graphs"),
     ("anchor_align.estimator", "fuse_graphs", "alignment and fusion"),
-    ("anchor_align._gram_sums", "block_products", "Gram matrices"),
-    ("anchor_align._pipeline", "embed", "embedding"),
-    ("anchor_align._spectral", "fit_kmeans", "final k-means"),
+    ("anchor_align.graphs._gram_products", "block_products", "Gram matrices"),
+    ("anchor_align.clustering._pipeline", "embed", "embedding"),
+    ("anchor_align.graphs._spectral", "fit_kmeans", "final k-means"),
 )
 STEPS = (
-    ("anchor_align.kmeans", "find_starts", "k-means++, rest"),
-    ("anchor_align.kmeans", "run_lloyd", "Lloyd, rest"),
-    ("anchor_align._lloyd._Assigner", "_nearest", "Lloyd, nearest centres"),
-    ("anchor_align._lloyd", "_changes", "Lloyd, sums of clusters"),
-    ("anchor_align._rows.Products", "of", "products"),
+    ("anchor_align.kmeans._kmeans", "find_starts", "k-means++, rest"),
+    ("anchor_align.kmeans._kmeans", "run_lloyd", "Lloyd, rest"),
+    ("anchor_align.kmeans._lloyd", "_nearest", "Lloyd, nearest centres"),
+    ("anchor_align.kmeans._lloyd", "_changes", "Lloyd, sums of clusters"),
+    ("anchor_align.blocks._scaled_rows.Products", "of", "products"),
     ("anchor_align_adapters._alternation", "weighted_sums", "products"),
-    ("anchor_align._rows.ScaledRows", "block", "rows read, whole numbers made floats"),
+    ("anchor_align.blocks._scaled_rows.ScaledRows", "block", "rows read, whole numbers made floats"),
     ("anchor_align_adapters._alternation", "project_columns", "projection on the simplex"),
 )
 
@@ -164,8 +164,8 @@ def _page(name: str, steps: Steps, bound: float, functions: pstats.Stats) -> str
 
 REMARKS = (
     "**What is left.** The run is its k-means: ten runs from k-means++ starts to the usual tolerance, in passes",
-    "that they share. Bounds (Hamerly) that spare rows which cannot change their cluster are kept in single runs only:",
-    "here they saved a tenth or cost as much. Products of the alternation, with 20 anchors, are",
+    "that they share. Bounds (Hamerly) that spare rows which cannot change their cluster are not kept: in shared",
+    "passes they saved a tenth or cost as much. Products of the alternation, with 20 anchors, are",
     "narrow throughout, whoever calls them. Whole numbers are made float64 anew in every pass, so that a view of",
     "bytes takes no more memory than its file. Not tried: a bound for each centre (Elkan), and ending runs that are",
     "clearly behind, which would no longer give scikit-learn's result. Graphs, alignment, fusion, embedding and the",

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from anchor_align._matching import PairProblem, assign
-from anchor_align._types import IndexArray
+from anchor_align.arrays import IndexArray
+from anchor_align.matching._pair_problem import PairProblem, assign
 
 Solver = Callable[[PairProblem], IndexArray]
 # The affinity matrix of pygmtools has m^4 entries: 50 MB at 50 anchors, 800 MB at 100.

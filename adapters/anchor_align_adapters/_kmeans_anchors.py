@@ -1,0 +1,102 @@
+"""K-means anchors of one view, from all its samples or from a part of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import MiniBatchKMeans
+
+from anchor_align import InputError, view_seeds
+from anchor_align.arrays import FloatArray
+from anchor_align.blocks import ScaledRows, remember, scaled_rows, true_rows
+from anchor_align.checks import check_choice, check_whole_number
+from anchor_align.kmeans import fit_kmeans
+
+KINDS = ("full", "minibatch", "sample")
+# Samples for each anchor, and least number; tests/benchmarks/bench_anchors.py measures the loss against all samples.
+SAMPLES_PER_ANCHOR, LEAST_SAMPLES = 500, 20_000
+BATCHES = 100
+
+
+def anchors_of_views(
+    views: Sequence[ScaledRows],
+    n_anchors: Sequence[int],
+    *,
+    scale: str | None,
+    n_init: int,
+    random_state: int,
+    kind: str,
+) -> list[FloatArray]:
+    """K-means anchors of every view, each with its own seed and number of anchors.
+
+    A study that varies other settings of a method computes them once for every ``scale`` of the views.
+    """
+    n_init = check_whole_number("n_init", n_init, least=1)
+    seeds = view_seeds(random_state, len(views))
+    found = []
+    for view, (X, m, seed) in enumerate(zip(views, n_anchors, seeds, strict=True)):
+        find = partial(kmeans_anchors, X, m, n_init=n_init, random_state=seed, view=view, kind=kind)
+        found.append(remember(("k-means anchors", scale, m, n_init, kind, view, seed), find))
+    return found
+
+
+def kmeans_anchors(
+    source: ScaledRows, n_anchors: int, *, n_init: int, random_state: int, view: int, kind: str = "full"
+) -> FloatArray:
+    """Centres of k-means on the rows of a view, with a warning if it has fewer distinct samples.
+
+    Their order depends only on the clusters and the seed. Rounding decides between equally good runs, which have
+    different orders.
+    """
+    check_choice("kmeans", kind, KINDS)
+    # The order of the samples is the same in all views; the order of the anchors must not be.
+    shuffled = np.random.default_rng(random_state).permutation(n_anchors)
+    if kind == "minibatch":
+        centres = _minibatch_centres(source, n_anchors, random_state)
+        distinct = len(np.unique(centres, axis=0))
+    else:
+        rows = source if kind == "full" else _sample(source, n_anchors, random_state)
+        found = fit_kmeans(rows, n_anchors, n_init=n_init, random_state=random_state)
+        centres = found.centres[np.argsort(found.first_rows(), kind="stable")]
+        distinct = found.n_found
+    if distinct < n_anchors:
+        warnings.warn(
+            f"View {view} has only {distinct} distinct samples for {n_anchors} anchors: some anchors coincide.",
+            stacklevel=2,
+        )
+    return np.asarray(centres[shuffled])
+
+
+def _sample(source: ScaledRows, n_anchors: int, random_state: int) -> ScaledRows:
+    n = source.shape[0]
+    size = max(LEAST_SAMPLES, SAMPLES_PER_ANCHOR * n_anchors)
+    if n <= size:
+        return source
+    rows = np.sort(np.random.default_rng(random_state).choice(n, size, replace=False))
+    scaled, shift = scaled_rows(source, rows)
+    return ScaledRows(scaled, centre=shift if shift.any() else None)
+
+
+def _minibatch_centres(source: ScaledRows, n_anchors: int, random_state: int) -> FloatArray:
+    n = source.shape[0]
+    size = min(n, max(LEAST_SAMPLES, SAMPLES_PER_ANCHOR * n_anchors) // 10)
+    rng = np.random.default_rng(random_state)
+    kmeans = MiniBatchKMeans(n_anchors, batch_size=size, random_state=random_state % 2**32, n_init=1)
+    for _ in range(BATCHES):
+        kmeans.partial_fit(true_rows(source, np.sort(rng.choice(n, size, replace=False))).astype(source.dtype))
+    return np.asarray(kmeans.cluster_centers_, dtype=np.float64)
+
+
+def check_n_anchors(n_anchors: int | Sequence[int], views: Sequence[Any]) -> list[int]:
+    """Number of anchors of every view, at most the number of samples."""
+    counts = [n_anchors] * len(views) if isinstance(n_anchors, int) else list(n_anchors)
+    for view, (m, X) in enumerate(zip(counts, views, strict=True)):
+        n = X.shape[0]
+        if not 1 <= m <= n:
+            of_view = "" if len({X.shape[0] for X in views}) == 1 else f" of view {view}"
+            raise InputError(f"n_anchors must be between 1 and the number of samples{of_view}, {n}; got {m}.")
+    return counts

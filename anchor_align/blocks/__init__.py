@@ -1,0 +1,86 @@
+"""Computation over many rows, one block at a time, with bounded memory and several threads.
+
+The size of the blocks depends on the shape of the data only, and results are combined in order. The result is therefore
+the same for any number of threads. Adapters can use these functions too::
+
+    from anchor_align import blocks
+
+    totals = sum(blocks.map_rows(lambda rows: X[rows].sum(axis=0), len(X), width=X.shape[1]))
+
+:func:`working` sets the memory for blocks, the place of large results and the number of threads.
+
+Rows may also be on a cluster, as Dask arrays. :class:`ScaledRows` then has one part (:class:`Parts`) for each chunk::
+
+    ScaledRows(X).parts().total(lambda part: part.stats())
+"""
+
+from ._array_files import check_disk as check_disk
+from ._array_files import read_rows, write_rows
+from ._column_stats import ColumnStats
+from ._engines import Engine as Engine
+from ._engines import Here as Here
+from ._engines import Parts, is_distributed, joined, parts_of
+from ._engines import Rows as Rows
+from ._engines import engine_of as engine_of
+from ._engines import is_numeric as is_numeric
+from ._map_blocks import COPIES as COPIES
+from ._map_blocks import DEFAULT_MEMORY as DEFAULT_MEMORY
+from ._map_blocks import Memo as Memo
+from ._map_blocks import block_rows, empty, map_rows, remember, run_rows, working
+from ._map_blocks import growing as growing
+from ._map_blocks import work_memory as work_memory
+from ._matrices import as_floats as as_floats
+from ._matrices import check_finite as check_finite
+from ._matrices import check_graph as check_graph
+from ._matrices import check_graphs as check_graphs
+from ._matrices import check_matrix as check_matrix
+from ._matrices import check_sample_names as check_sample_names
+from ._matrices import read_only as read_only
+from ._matrices import same_chunks as same_chunks
+from ._memory import available_memory as available_memory
+from ._memory import check_size as check_size
+from ._memory import readable_size as readable_size
+from ._numbering import first_places as first_places
+from ._numbering import number_by_appearance as number_by_appearance
+from ._scaled_rows import (
+    Products,
+    RowSource,
+    ScaledRows,
+    scaled_rows,
+    true_rows,
+    view_rows,
+    weighted_rows,
+    weighted_sums,
+)
+from ._scaled_rows import square_norms as square_norms
+from ._simplex_projection import project_columns
+from ._simplex_projection import project_rows as project_rows
+
+# The older name.
+is_dask = is_distributed
+
+__all__ = [
+    "ColumnStats",
+    "Parts",
+    "Products",
+    "RowSource",
+    "ScaledRows",
+    "block_rows",
+    "empty",
+    "is_dask",
+    "is_distributed",
+    "joined",
+    "map_rows",
+    "parts_of",
+    "project_columns",
+    "read_rows",
+    "remember",
+    "run_rows",
+    "scaled_rows",
+    "true_rows",
+    "view_rows",
+    "weighted_rows",
+    "weighted_sums",
+    "working",
+    "write_rows",
+]

@@ -1,0 +1,300 @@
+"""AlignedClusterer: anchor graphs, alignment, fusion and clustering in one scikit-learn estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, SupportsIndex
+
+from sklearn.base import BaseEstimator, ClusterMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays import BoolArray, DenseArray, FloatArray, IndexArray
+from ..blocks import check_size, parts_of, working
+from ..checks import check_choice, check_flag, check_seed, check_whole_number
+from ..errors import InputError, InputTypeError
+from ..fusion import Fusion, check_weights, is_auto
+from ..graphs import Order
+from ..matching import AnchorAligner, check_lam, check_reference
+from ..plugins import Adapter, AnchorGraphs, get_adapter
+from ._pipeline import Pipeline, check_fusion, count_anchors
+from ._prediction import Prediction, cluster_means, means_reproduce
+from ._resources import STORAGES, check_engine, check_resources, check_storage, estimate
+from ._views import Views, check_views
+
+SMALL = 2**23  # up to this many numbers in all views, a second BLAS thread saves almost no time
+
+
+class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """Multi-view clustering with aligned anchors.
+
+    Parameters
+    ----------
+    adapter : str or Adapter, default="fmvacc"
+        The method that makes the anchor graphs and clusters the fused graph: a name from :func:`list_adapters`, or an
+        instance.
+    n_clusters : int, default=8
+    n_anchors : int or list of int, optional
+        Number of anchors in every view, or a list with one number for each view. By default the adapter chooses,
+        usually two for each cluster. Adapters with common anchors for all views take one number only.
+    lam : float, default=0.1
+        Weight of the structure term in the alignment, see :func:`align`.
+    reference : int, "auto" or "consensus", default="consensus"
+        The view whose order of anchors the others take, or none, see :func:`align`. Without a reference no poor view
+        can spoil the match of all others.
+    fusion : {"aligned", "rotated", "unaligned", "concat"}, name of a plug-in's fusion, or Fusion, default="aligned"
+        "aligned" is the mean of the aligned graphs. "rotated" also rotates the aligned graphs towards each other before
+        the mean, see :func:`fuse`. It usually gives better clusters, but its result is not a readable graph, and
+        adapters with their own clustering step (sfmc) cannot use it. "unaligned" is the mean of the graphs with anchors
+        in their given order; "concat" puts them side by side, which no alignment can change. These two are the controls
+        of an ablation.
+    weights : array-like of float of shape (n_views,), or "auto", optional
+        Weights of the views in the mean. "auto": by the agreement of a view with the others, see :func:`fuse`. By
+        default the adapter chooses, usually equal weights. "concat" has no weights.
+    missing : {"error", "nan"}, default="error"
+        "nan": a sample with only NaN in a view is missing in it. See also the ``mask`` of :meth:`fit`.
+    many_to_one : bool, default=False
+        The place of anchors without a partner, if a named reference has fewer anchors, see :func:`align`.
+    adapter_params : dict, optional
+        Settings of an adapter that is given by name.
+    column_groups : list or dict, optional
+        For views in one table: the widths of the views from left to right, or the columns of every view (positions, or
+        names of a DataFrame's columns), or a dict of these by view name.
+    storage : {"memory", "disk", "never"}, default="memory"
+        Place of the anchor graphs and the fused graph. "disk": in unnamed files, which the system deletes with the
+        estimator or at the end of the process. "never": they are not stored; their rows are made again for each of two
+        passes, and ``fused_graph_`` is None. In both cases the embedding is in such a file. Both need an adapter that
+        learns anchors without making graphs: lmvsc, fmvacc and, for "disk", sfmc.
+    memory : int or str, optional
+        Memory for the fit besides the views, in bytes or as in "500MB"; by default the free memory of the machine. A
+        fit that needs more is refused before it starts. The memory of adapters that make whole graphs is not known.
+    folder : str or Path, optional
+        Folder of the files; by default the folder of temporary files.
+    gather : bool, default=False
+        For views that are Dask arrays: bring ``labels_`` to this process. By default they are a Dask array.
+    random_state : int, Generator, RandomState or None, default=None
+        With the adapters of this package the same number gives the same result, to the last digit, for any number of
+        threads; with other adapters, for up to eight million numbers in all views together.
+
+    Attributes
+    ----------
+    labels_ : ndarray, or Dask array, of shape (n_samples,)
+        Cluster of every sample, numbered from 0 in the order in which clusters first appear.
+    fused_graph_ : ndarray, memmap or csr_array of shape (n_samples, n_anchors), or side by side, or None
+    embedding_ : ndarray of shape (n_samples, n_clusters or fewer)
+        Leading left singular vectors of the fused graph, rows of unit length; a memmap unless ``storage="memory"``.
+    anchors_ : list of array or None
+        Anchors of every view, in the coordinates of the adapter.
+    anchor_graphs_ : AnchorGraphs
+        The result of the adapter; without graphs if ``storage="never"``.
+    permutations_ : list of ndarray of shape (n_columns,)
+        Order of each view's anchors in the fused graph, -1 for none; a matrix, anchors x columns, if several anchors
+        share a column.
+    rotations_ : list of ndarray of shape (n_anchors, n_columns) or None
+        For ``fusion="rotated"``: the matrix that multiplies each view's graph, found from ``permutations_``.
+    mask_ : ndarray of bool of shape (n_views, n_samples) or None
+        False where a sample is missing in a view; None if no sample is missing.
+    weights_ : ndarray of shape (n_views,) or None
+        Weights of the views in the mean; None if they are equal.
+    aligner_ : AnchorAligner or None
+        Quality of the match; None without alignment: for the controls, and for adapters whose anchors correspond by
+        construction.
+    adapter_ : Adapter
+        The adapter of this fit.
+    n_features_in_ : int
+        Number of features of all views together.
+
+    Examples
+    --------
+    >>> from anchor_align import AlignedClusterer
+    >>> from anchor_align.data import make_simulated
+    >>> views = make_simulated(0).views
+    >>> clusterer = AlignedClusterer("lmvsc", n_clusters=4, random_state=0).fit(views)
+    >>> clusterer.labels_.shape, clusterer.fused_graph_.shape
+    ((200,), (200, 8))
+    >>> clusterer.predict([X[:3] for X in views]).tolist() == clusterer.labels_[:3].tolist()
+    True
+    """
+
+    def __init__(
+        self,
+        adapter: str | Adapter = "fmvacc",
+        *,
+        n_clusters: int = 8,
+        n_anchors: int | Sequence[int] | None = None,
+        lam: float = 0.1,
+        reference: SupportsIndex | str = "consensus",
+        fusion: str | Fusion = "aligned",
+        weights: Any = None,
+        missing: str = "error",
+        many_to_one: bool = False,
+        adapter_params: dict[str, Any] | None = None,
+        column_groups: Any = None,
+        storage: str = "memory",
+        memory: int | str | None = None,
+        folder: str | Path | None = None,
+        gather: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.adapter = adapter
+        self.n_clusters = n_clusters
+        self.n_anchors = n_anchors
+        self.lam = lam
+        self.reference = reference
+        self.fusion = fusion
+        self.weights = weights
+        self.missing = missing
+        self.many_to_one = many_to_one
+        self.adapter_params = adapter_params
+        self.column_groups = column_groups
+        self.storage = storage
+        self.memory = memory
+        self.folder = folder
+        self.gather = gather
+        self.random_state = random_state
+
+    def fit(self, views: Any, y: object = None, *, mask: Any = None) -> AlignedClusterer:
+        """Cluster the samples.
+
+        Parameters
+        ----------
+        views : list of array-like or sparse of shape (n_samples, n_features of the view), dict of them, or one table
+            All views describe the same samples in the same order. DataFrames whose rows have different names, or the
+            same names in another order, are refused. A dict names its views. One 2-D array, sparse matrix
+            or DataFrame is split by ``column_groups``, or by the upper level of a DataFrame's column names; without
+            either it is one view. Arrays may be memmaps, larger than memory. They are not modified. Views may be Dask
+            arrays or DataFrames: the fit then runs where their chunks are, and graphs, embedding and labels are Dask
+            arrays.
+        y : ignored
+        mask : array-like of bool of shape (n_views, n_samples), optional
+            False where a sample is missing in a view; these rows are not read. Anchors and graphs of a view use its
+            present samples, and the fused row of a sample uses the views that have it. Common anchors of all views use
+            the samples that all views have. For adapters that define ``learn_anchors``; not for Dask arrays.
+        """
+        n_clusters = check_whole_number("n_clusters", self.n_clusters, least=1)
+        storage = check_choice("storage", self.storage, STORAGES)
+        lam = check_lam(self.lam)
+        seed = check_seed(self.random_state)
+        adapter = self._make_adapter()
+        fusion = check_fusion(adapter, self.fusion)
+        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing)
+        check_reference(self.reference, len(checked.matrices))
+        if self.weights is not None and not is_auto(self.weights):
+            check_weights(self.weights, len(checked.matrices))
+        if checked.n_samples < n_clusters:
+            raise InputError(f"Got n_samples={checked.n_samples}, fewer than n_clusters={n_clusters}.")
+        gather = check_flag("gather", self.gather)
+        n_anchors = count_anchors(
+            adapter, self.n_anchors, checked.n_learnable(adapter.views_apart), n_clusters, len(checked.matrices)
+        )
+        pipeline = Pipeline(
+            adapter,
+            n_clusters,
+            n_anchors,
+            seed,
+            reference=self.reference,
+            many_to_one=self.many_to_one,
+            weights=self.weights,
+            keep=storage != "never",
+        )
+        with self._working(pipeline, checked, fusion, storage):
+            graphs = pipeline.build(checked)
+            fused = pipeline.fuse(graphs, fusion, lam)
+            clusters = pipeline.cluster(fused)
+            embedding, vectors = clusters.embedding, clusters.vectors
+            if embedding is None or vectors is None:
+                embedding, vectors = fused.embed(n_clusters)
+            means = cluster_means(vectors, clusters.labels, clusters.n_found)
+            fitted = None
+            if fused.graph is not None and not means_reproduce(vectors, means, clusters.labels):
+                fitted = parts_of(fused.graph).zip(parts_of(clusters.labels))
+            labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
+
+        self.labels_: IndexArray = labels
+        # One of five types, which depends on storage and views.
+        self.fused_graph_: Any = fused.graph
+        self.embedding_: DenseArray = vectors
+        self.anchors_: Sequence[Any] | None = graphs.learned.anchors
+        self.anchor_graphs_: AnchorGraphs = graphs.learned
+        self.permutations_: list[Order] = fused.permutations
+        self.rotations_: list[FloatArray] | None = fused.rotations
+        self.mask_: BoolArray | None = checked.mask
+        self.weights_: FloatArray | None = fused.weights
+        self.aligner_: AnchorAligner | None = fused.aligner
+        self.adapter_: Adapter = adapter
+        self.n_features_in_: int = sum(each.n_features for each in checked.layout.values())
+        self._layout = checked.layout
+        self._prediction = Prediction(
+            adapter, graphs.learned, graphs.rows.sizes, fused.rows.recipe, embedding, means, fitted
+        )
+        return self
+
+    @contextmanager
+    def _working(self, pipeline: Pipeline, views: Views, fusion: Fusion, storage: str) -> Iterator[None]:
+        """Set memory, files and threads of a fit; refuse a fit that needs more than is free."""
+        adapter, n_anchors = pipeline.adapter, pipeline.n_anchors
+        memory = check_size("memory", self.memory)
+        if self.folder is not None and not isinstance(self.folder, (str, Path)):
+            raise InputTypeError(f"folder must be a path, got {self.folder!r}.")
+        folder = None if self.folder is None else Path(self.folder)
+        check_storage(adapter, storage)
+        check_engine(adapter, views, storage, memory, folder)
+        work = None
+        if adapter.works_by_blocks and not views.distributed:
+            most = n_anchors if isinstance(n_anchors, int) else max(n_anchors)
+            need = estimate(adapter, views, most, pipeline.n_clusters, fusion)
+            work = check_resources(need, storage, memory, folder)
+        with working(
+            memory=work, on_disk=storage != "memory", folder=folder, one_blas_thread=_by_blocks(adapter, views)
+        ):
+            yield
+
+    def predict(self, views: Any, *, mask: Any = None) -> Any:
+        """Cluster new samples: graph rows on the learned anchors, fusion and embedding of the fit, nearest mean.
+
+        If the nearest mean does not reproduce the clusters of the fit (adapters without k-means), a new sample gets the
+        label of the sample with the nearest fused row.
+
+        Parameters
+        ----------
+        views, mask : as in :meth:`fit`
+
+        Returns
+        -------
+        ndarray of int of shape (n_samples,)
+            For the samples of the fit ``labels_``, except for rare ties. A Dask array if the views are Dask arrays.
+        """
+        check_is_fitted(self)
+        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing).ordered_as(self._layout)
+        check_engine(self.adapter_, checked)
+        with working(one_blas_thread=_by_blocks(self.adapter_, checked)):
+            return self._prediction.labels(checked)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _make_adapter(self) -> Adapter:
+        if isinstance(self.adapter, Adapter):
+            if self.adapter_params:
+                raise InputError(
+                    "adapter_params is for an adapter given by name; set parameters of an instance directly."
+                )
+            adapter: Adapter = clone(self.adapter)
+            return adapter
+        if not isinstance(self.adapter, str):
+            raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {self.adapter!r}.")
+        params = {} if self.adapter_params is None else self.adapter_params
+        if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
+            raise InputTypeError(f"adapter_params must be a dict of settings by name, got {self.adapter_params!r}.")
+        return get_adapter(self.adapter, **params)
+
+
+def _by_blocks(adapter: Adapter, views: Views) -> bool:
+    """Whether BLAS runs on one thread: blocks have their own threads, and small problems need only one.
+
+    One thread would slow down large problems of adapters without blocks.
+    """
+    return adapter.works_by_blocks or views.n_numbers <= SMALL

@@ -1,0 +1,112 @@
+"""Memory and disk that a fit needs, compared with the free memory and disk before the work starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..arrays import is_sparse
+from ..blocks import DEFAULT_MEMORY, available_memory, check_disk, readable_size
+from ..errors import InputError, NotEnoughMemoryError
+from ..fusion import Fusion
+from ..plugins import Adapter
+from ._views import Views
+
+STORAGES = ("memory", "disk", "never")
+LEAST_WORK = 2**23  # least memory for blocks of rows
+
+
+@dataclass(frozen=True)
+class Need:
+    """Bytes of all graphs with the fused one, of the embedding, and of data in memory for every sample.
+
+    ``copies`` are copies of the samples that anchors are learned from, if samples are missing.
+    """
+
+    graphs: int
+    embedding: int
+    samples: int
+    copies: int = 0
+
+    def memory(self, storage: str) -> int:
+        large = self.graphs + self.embedding + self.copies
+        return self.samples + LEAST_WORK + (large if storage == "memory" else 0)
+
+    def disk(self, storage: str) -> int:
+        kept = self.embedding + self.copies
+        return {"memory": 0, "disk": self.graphs + kept, "never": kept}[storage]
+
+
+def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fusion: Fusion) -> Need:
+    n, n_views = views.n_samples, len(views.matrices)
+    itemsize = 4 if all(X.dtype == np.float32 for X in views.matrices) else 8
+    graph = adapter.graph_bytes(n, n_anchors, itemsize)
+    fused = fusion.graph_bytes(graph, n * n_anchors * itemsize, n_views)
+    copies = 0
+    if views.mask is not None:
+        kept = views.mask.mean(axis=1)
+        sizes = [X.data.nbytes + X.indices.nbytes if is_sparse(X) else X.nbytes for X in views.matrices]
+        copies = sum(int(part * size) for size, part in zip(sizes, kept, strict=True))
+    # For k-means a distance, a norm and labels; and the labels of the result.
+    return Need(n_views * graph + fused, n * n_clusters * itemsize, n * (2 * itemsize + 18), copies)
+
+
+def check_resources(need: Need, storage: str, memory: int | None, folder: Path | None) -> int:
+    """Refuse a fit without enough memory or disk; returns the bytes that are left for blocks of rows."""
+    limit = available_memory() if memory is None else memory
+    least = need.memory(storage)
+    if limit is not None and least > limit:
+        there = f"{readable_size(limit)} {'were given' if memory is not None else 'are available'}"
+        raise NotEnoughMemoryError(
+            f"The fit needs {readable_size(least)} of memory beyond the views; {there}.{_way_out(need, storage, limit)}"
+        )
+    if storage != "memory":
+        check_disk(need.disk(storage), folder)
+    left = DEFAULT_MEMORY if limit is None else limit - least + LEAST_WORK
+    return min(DEFAULT_MEMORY, left)
+
+
+def _way_out(need: Need, storage: str, limit: int) -> str:
+    if storage != "memory":
+        return " Use fewer samples or clusters, or float32."
+    if need.memory("disk") > limit:
+        return " Use fewer samples, clusters or anchors, or float32."
+    memory, disk, never = map(readable_size, (need.memory("disk"), need.disk("disk"), need.disk("never")))
+    return f" storage='disk' needs {memory} and {disk} of disk, storage='never' as much and {never}."
+
+
+def check_storage(adapter: Adapter, storage: str) -> None:
+    """Graphs can be stored on disk only if the adapter makes them in blocks of rows."""
+    if storage == "memory":
+        return
+    if not adapter.works_by_blocks:
+        raise InputError(
+            f"Adapter {adapter.name!r} makes whole graphs in memory; storage={storage!r} needs an adapter that defines "
+            "learn_anchors."
+        )
+    if storage == "never" and (adapter.weighs_views or not adapter.clusters_spectrally):
+        raise InputError(
+            f"Adapter {adapter.name!r} needs the whole graphs to weigh the views or to cluster; use storage='disk'."
+        )
+
+
+def check_engine(
+    adapter: Adapter, views: Views, storage: str = "memory", memory: int | None = None, folder: Path | None = None
+) -> None:
+    """Refuse options that do not apply to views on a cluster, and adapters that cannot use such views."""
+    engine = views.engine
+    if not engine.distributed:
+        return
+    if not (adapter.works_on_dask and adapter.works_by_blocks):
+        raise InputError(
+            f"Adapter {adapter.name!r} does not work on {engine.name} arrays (works_on_dask is not set); pass views "
+            "that are in memory."
+        )
+    if storage == "disk" or folder is not None or memory is not None:
+        raise InputError(
+            "storage='disk', memory and folder are for views on this machine. On a cluster the memory limits of the "
+            f"workers apply, and {engine.name} moves data that do not fit to their disks; storage='never' stores no "
+            "graphs."
+        )

@@ -1,0 +1,1 @@
+"""Engines for rows that are not on this machine."""

@@ -1,0 +1,337 @@
+"""Aligning the anchors of several views: ``align`` and ``AnchorAligner``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays import FloatArray, GraphLike
+from ..blocks import check_graphs
+from ..checks import check_callback, check_choice, check_flag, check_seed, check_whole_number
+from ..errors import InputError
+from ..graphs import MISSING, GramMatrices, Order, permute_columns
+from ._certificate import warn_of_thin_anchors
+from ._many_views import Matcher, Progress, Solution
+from ._pair_solvers import MANY_TO_ONE, METHODS
+from ._parameters import check_lam, check_reference, check_seeds
+from ._scaled_grams import LAM_SCALES, scale_grams
+from ._unequal import CommonColumns, drop_padding, pad_grams
+
+
+def align(
+    Z_list: Iterable[GraphLike] | GramMatrices,
+    lam: float = 0.1,
+    *,
+    lam_scale: str = "balanced",
+    reference: SupportsIndex | str = "auto",
+    method: str = "ascent",
+    seeds: Any = None,
+    many_to_one: bool = False,
+    n_restarts: int = 4,
+    random_state: Any = 0,
+    callback: Callable[[Progress], object] | None = None,
+    mask: npt.ArrayLike | None = None,
+    missing: str = "error",
+) -> list[FloatArray]:
+    """Find the permutations that make the anchors of several views correspond.
+
+    Parameters
+    ----------
+    Z_list : list of array-like or sparse of shape (n_samples, n_anchors), or GramMatrices
+        One anchor graph per view, with the same order of samples: ndarray, memmap, DataFrame, scipy sparse or Dask
+        array (its products are computed where its chunks are). DataFrames whose rows have different names, or the same
+        names in another order, are refused. The numbers of anchors may differ. Inputs are not modified.
+    lam : float, default=0.1
+        Weight of the structure term, >= 0. With 0 only the feature term counts (solved exactly), with ``inf`` only the
+        structure term.
+    lam_scale : {"balanced", "paper"}, default="balanced"
+        "balanced" divides K by the norms of the two graphs and each S by its norm. Both terms are then cosines, and lam
+        has the same meaning for any number of samples and anchors. "paper" uses the raw matrices.
+    reference : int, "auto" or "consensus", default="auto"
+        The view whose order of anchors the others take. "auto": of the views with the most anchors, the one that all
+        others match best (largest total objective). "consensus" has no reference: it starts from the best reference and
+        matches every view in turn to the mean of all others, until the total over all pairs of views no longer rises;
+        view 0 then keeps its order. The total is never below that of the best reference. Both match all v (v - 1) / 2
+        pairs of v views, and store the Gram matrices, O(v^2 m^2) numbers.
+    method : {"ascent", "pfp", "exact", "pfp-many-to-one"}, default="ascent"
+        "ascent" is fast and nearly always optimal. "pfp" is the projected fixed point of the paper, for comparison: its
+        result depends on the size of the raw graphs, also with ``lam_scale="balanced"``. "exact" is proven optimal, for
+        up to 10 anchors. "pfp-many-to-one" is "pfp" as in the released code of the paper: every reference anchor takes
+        its largest entry, so several may take the same anchor, and rows of the aligned graphs need not sum to one. It
+        has no consensus.
+    seeds : array-like of int of shape (n_seeds, n_views), optional
+        Known correspondences. Each row has one anchor per view; they correspond. For two views a row is a pair
+        ``(anchor of view 0, anchor of view 1)``. -1 means not known; the anchor of the reference must be known.
+    many_to_one : bool, default=False
+        The place of anchors without a partner, if a view has more anchors than the named reference. False: each gets
+        its own column, after those of the reference. True: each joins the reference anchor with the largest benefit
+        (gradient of the objective), at most ceil(anchors of the view / anchors of the reference) in one column.
+    n_restarts : int, default=4
+        Restarts of the ascent if the match is not clear.
+    random_state : int, Generator, RandomState or None, default=0
+        Seed of the random starts of the ascent. None draws a new seed.
+    callback : callable, optional
+        Called with a :class:`Progress` during the work. An exception in it stops the work.
+    mask : array-like of bool of shape (n_views, n_samples), optional
+        False where a sample is missing in a view; these rows are not read. Each pair of views is matched by the samples
+        that both have: "balanced" divides by the norms over these samples, "paper" multiplies the raw matrices by the
+        number of all samples over their number. Every sample must be in some view, and every view must share samples
+        with the reference; "auto" and "consensus" can match views through other views. Not for Dask arrays.
+    missing : {"error", "nan"}, default="error"
+        "nan": a row with only NaN is a missing sample. A row with some NaN is an error.
+
+    Returns
+    -------
+    list of ndarray of shape (n_anchors of the view, n_columns)
+        One matrix of zeros and ones per view; the columns of ``Z_list[v] @ P[v]`` are in the common order, that of the
+        reference. The matrix of the reference (of view 0 for "consensus") is the identity. If all views have the same
+        number of anchors these are permutation matrices. Otherwise they have one 1 in each row and at most one in each
+        column, and views with fewer anchors have columns of zeros. The number of columns is the largest number of
+        anchors. If a named reference has fewer, columns for anchors without a partner follow (see ``many_to_one``); in
+        the matrix of the reference they are zero.
+
+    Warns
+    -----
+    UserWarning
+        If, with a mask, the column of an anchor sums to less than one mean row over the shared samples, or if views
+        without a shared sample were matched through other views.
+
+    Raises
+    ------
+    InputError
+        If the graphs or parameters cannot be used. The message names the view, the given and the expected value.
+
+    See Also
+    --------
+    AnchorAligner : the same with the objective, its upper bound and the margins of the anchors.
+    fuse : the mean of the aligned graphs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchor_align import align
+    >>> rng = np.random.default_rng(0)
+    >>> Z0 = rng.dirichlet(np.full(4, 0.3), size=50)
+    >>> Z1 = Z0[:, [2, 0, 3, 1]]
+    >>> P = align([Z0, Z1])
+    >>> P[1].argmax(axis=0)
+    array([1, 3, 0, 2])
+    >>> bool((Z1 @ P[1] == Z0).all())
+    True
+
+    A view with three anchors has no anchor for one of the columns:
+
+    >>> align([Z0, Z1[:, :3]])[1].astype(int)
+    array([[0, 0, 1, 0],
+           [1, 0, 0, 0],
+           [0, 0, 0, 1]])
+    """
+    aligner = AnchorAligner(
+        lam,
+        lam_scale=lam_scale,
+        reference=reference,
+        method=method,
+        seeds=seeds,
+        many_to_one=many_to_one,
+        n_restarts=n_restarts,
+        random_state=random_state,
+        callback=callback,
+    )
+    solved = aligner._solve(Z_list, mask, missing)
+    return solved.columns.matrices(solved.grams.sizes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Solved:
+    """A solution and its matcher, of padded views if the numbers of anchors differ."""
+
+    grams: GramMatrices
+    matcher: Matcher
+    solution: Solution
+    columns: CommonColumns
+
+
+class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+    """Align the anchors of several views and measure the quality of the match.
+
+    The parameters are those of :func:`align`, except that :meth:`fit` takes ``mask`` and ``missing``. All numbers of a
+    view describe its match to the reference view, or, with ``reference="consensus"``, to the mean of all other views;
+    the reference is compared with itself. Pairs of views are compared by the samples that both have.
+
+    Attributes
+    ----------
+    permutations_ : list of ndarray of shape (n_columns,)
+        ``Z_list[v][:, permutations_[v]]`` is aligned. If the views have different numbers of anchors, -1 marks columns
+        without an anchor of the view. With ``many_to_one=True``, the anchor that was matched first; ``matrices_`` has
+        the others too. With ``method="pfp-many-to-one"`` some anchors occur twice and others never.
+    matrices_ : list of ndarray of shape (n_anchors of the view, n_columns)
+        The same as matrices, see :func:`align`: ``Z_list[v] @ matrices_[v]`` is aligned.
+    reference_ : int or None
+        Index of the reference view; None for "consensus".
+    shared_ : ndarray of int of shape (n_views, n_views)
+        Number of samples that two views share; on the diagonal, the number of samples of a view.
+    feature_, structure_ : ndarray of shape (n_views,)
+        The two terms of the objective, without lam; cosines in [0, 1] on the balanced scale for graphs >= 0.
+    objective_ : ndarray of shape (n_views,)
+        ``feature_ + lam * structure_`` (``structure_`` for infinite lam).
+    upper_bound_ : ndarray of shape (n_views,)
+        No permutation (that respects the seeds) has a larger objective.
+    gap_ : ndarray of shape (n_views,)
+        ``upper_bound_ - objective_``; 0 means proven optimal, up to rounding. Negative only for "pfp-many-to-one",
+        which can use an anchor more than once.
+    margins_ : ndarray of shape (n_views, n_columns)
+        For every aligned column, the least loss of the objective if the anchor exchanges its partner with another
+        anchor. Near 0: the anchor is ambiguous. Infinite: there is no other choice, or no anchor. Negative: a better
+        partner exists ("pfp" only). NaN for matches that are not one-to-one.
+    n_iter_ : ndarray of shape (n_views,)
+        Number of iterations; for "exact" and up to 6 anchors, of evaluated permutations or branches.
+    history_ : list of tuple of float
+        Objective along the iterations. For "consensus", those of the last improvement of the view; a view without
+        improvement keeps the history of its match to the best reference.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchor_align import AnchorAligner
+    >>> rng = np.random.default_rng(0)
+    >>> Z0 = rng.dirichlet(np.full(4, 0.3), size=50)
+    >>> aligner = AnchorAligner(lam=0.5, reference=0).fit([Z0, Z0[:, [2, 0, 3, 1]]])
+    >>> aligner.permutations_[1]
+    array([1, 3, 0, 2])
+    >>> print(aligner.objective_[1].round(6), aligner.upper_bound_[1].round(6))
+    1.5 1.5
+    >>> bool((aligner.margins_[1] > 0).all())
+    True
+    """
+
+    def __init__(
+        self,
+        lam: float = 0.1,
+        *,
+        lam_scale: str = "balanced",
+        reference: SupportsIndex | str = "auto",
+        method: str = "ascent",
+        seeds: Any = None,
+        many_to_one: bool = False,
+        n_restarts: int = 4,
+        random_state: Any = 0,
+        callback: Callable[[Progress], object] | None = None,
+    ) -> None:
+        self.lam = lam
+        self.lam_scale = lam_scale
+        self.reference = reference
+        self.method = method
+        self.seeds = seeds
+        self.many_to_one = many_to_one
+        self.n_restarts = n_restarts
+        self.random_state = random_state
+        self.callback = callback
+
+    def fit(
+        self,
+        Z_list: Iterable[GraphLike] | GramMatrices,
+        y: object = None,
+        *,
+        mask: npt.ArrayLike | None = None,
+        missing: str = "error",
+    ) -> AnchorAligner:
+        """Find the permutations.
+
+        Parameters
+        ----------
+        Z_list : list of array-like or sparse of shape (n_samples, n_anchors), or GramMatrices
+        y : ignored
+        mask : array-like of bool of shape (n_views, n_samples), optional
+            False where a sample is missing in a view, see :func:`align`. Not for Gram matrices, which include it.
+        missing : {"error", "nan"}, default="error"
+            "nan": a row with only NaN is a missing sample.
+        """
+        solved = self._solve(Z_list, mask, missing)
+        certificates = solved.matcher.certificates(solved.solution)
+        self.permutations_ = solved.columns.permutations
+        self.matrices_ = solved.columns.matrices(solved.grams.sizes)
+        self.reference_ = solved.solution.reference
+        self.shared_ = solved.grams.shared
+        self.feature_ = np.array([c.feature for c in certificates])
+        self.structure_ = np.array([c.structure for c in certificates])
+        self.objective_ = np.array([c.objective for c in certificates])
+        self.upper_bound_ = np.array([c.upper_bound for c in certificates])
+        self.gap_ = self.upper_bound_ - self.objective_
+        self.margins_ = solved.columns.margins([c.margins for c in certificates])
+        self.n_iter_ = np.array([match.n_iter for match in solved.solution.matches])
+        self.history_ = [match.history for match in solved.solution.matches]
+        self._orders: list[Order] = solved.columns.orders
+        return self
+
+    def transform(self, Z_list: Iterable[GraphLike]) -> list[Any]:
+        """Put the columns of graphs with the same anchors in the common order.
+
+        Returns
+        -------
+        list of ndarray or csr
+            One aligned graph per view, for any number of samples; sparse if the graph is sparse. Columns without an
+            anchor of the view are zero. Rows of missing samples are permuted like all rows.
+        """
+        check_is_fitted(self)
+        graphs = check_graphs(Z_list, same_anchors=False)
+        if len(graphs) != len(self.permutations_):
+            raise InputError(f"Got {len(graphs)} views; the aligner was fitted on {len(self.permutations_)}.")
+        for view, (Z, P) in enumerate(zip(graphs, self.matrices_, strict=True)):
+            if Z.shape[1] != len(P):
+                raise InputError(f"View {view} has {Z.shape[1]} anchors; the aligner was fitted on {len(P)}.")
+        return [permute_columns(Z, order) for Z, order in zip(graphs, self._orders, strict=True)]
+
+    def fit_transform(
+        self,
+        Z_list: Iterable[GraphLike],
+        y: object = None,
+        *,
+        mask: npt.ArrayLike | None = None,
+        missing: str = "error",
+    ) -> list[Any]:
+        """Fit, then return the aligned graphs."""
+        graphs = check_graphs(Z_list, same_anchors=False)
+        return self.fit(graphs, mask=mask, missing=missing).transform(graphs)
+
+    def _solve(self, Z_list: Iterable[GraphLike] | GramMatrices, mask: object, missing: str) -> _Solved:
+        lam = check_lam(self.lam)
+        check_choice("lam_scale", self.lam_scale, LAM_SCALES)
+        check_choice("method", self.method, METHODS)
+        check_choice("missing", missing, MISSING)
+        many_to_one = check_flag("many_to_one", self.many_to_one)
+        n_restarts = check_whole_number("n_restarts", self.n_restarts)
+        seed = check_seed(self.random_state)
+        check_callback(self.callback)
+        grams = self._grams(Z_list, mask, missing)
+        grams.check_digits()
+        reference = check_reference(self.reference, grams.n_views)
+        seeds = check_seeds(self.seeds, grams.sizes)
+        scaled = scale_grams(pad_grams(grams), lam, self.lam_scale)
+        matcher = Matcher(scaled, seeds, self.method, n_restarts, seed, self.callback, grams.sizes)
+        solution = matcher.solve(reference)
+        base = solution.reference
+        columns = drop_padding(
+            solution.permutations,
+            grams.sizes,
+            base,
+            many_to_one=many_to_one,
+            only_reference=self.method == MANY_TO_ONE,
+            problem=lambda view: matcher.problem(view if base is None else base, view),
+        )
+        warn_of_thin_anchors(grams, base)
+        return _Solved(grams, matcher, solution, columns)
+
+    def _grams(self, Z_list: Iterable[GraphLike] | GramMatrices, mask: Any, missing: str) -> GramMatrices:
+        if isinstance(Z_list, GramMatrices):
+            if mask is not None or missing != "error":
+                raise InputError("Gram matrices include the missing samples: pass mask and missing to GramMatrices.")
+            return Z_list
+        callback = self.callback
+        rows = None if callback is None else lambda done, total: callback(Progress("grams", done, total))
+        return GramMatrices.from_graphs(Z_list, mask=mask, missing=missing, callback=rows)

@@ -1,0 +1,146 @@
+"""Ascent: repeated linear assignment and pairwise swaps from several starts.
+
+It uses the reduced form of the problem (see ``Reduced``) and two moves, each only if it raises the objective:
+
+- *assignment*: the permutation that is best for the gradient at the current one, all anchors at once;
+- *swap*: two anchors exchange their partners. One matrix product gives the gains of all pairs, and after each swap the
+  other candidates are checked again in O(m).
+
+Starts are the gradient at the uniform matrix (the centre of all permutations) and the assignment of the Gilmore-Lawler
+bound. For few anchors there are also the feature term alone and random starts; for more anchors, the feature term if
+the first two disagree. If the bound is far, the problem is hard: the best answer is then shaken and climbed again.
+
+The result is never below any start, nor below the assignment of the feature term. That it is not below the result of
+the fixed point is measured (``tests/benchmarks/bench_matching.py``), not guaranteed: a guarantee would need both
+methods. SciPy's FAQ and 2-opt and other solvers found no better match there.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..arrays import FloatArray, IndexArray
+from ._pair_problem import Match, PairProblem, Reduced, assign, gilmore_lawler
+
+SMALL = 32  # up to this many anchors a climb is so fast that random starts are always added
+LARGE = 80  # from this size on a linear assignment is slower than the swaps: swaps come first
+# Up to this size all restarts are used; beyond it fewer, because each takes time of about the cube of the size.
+ALL_RESTARTS = 50
+# Relative distance from the bound above which a problem is hard; up to the second, half the restarts are enough.
+HARD_GAP = 3e-3
+VERY_HARD_GAP = 2e-2
+
+
+def ascend(
+    problem: PairProblem, *, n_restarts: int, rng: np.random.Generator, candidates: tuple[IndexArray, ...] = ()
+) -> Match:
+    """Climb from several starts and keep the best; the result is not below any of the ``candidates``.
+
+    The best answer of a hard problem is shaken and climbed again ``n_restarts`` times, less often for many anchors.
+    """
+    reduced = problem.reduced
+    search = _Search(reduced)
+    # At the uniform matrix the gradient of the reduced quadratic term is zero: only the linear term is left.
+    uniform = assign(reduced.L)
+    bound, profile = gilmore_lawler(reduced, near=uniform)
+    feature = assign(problem.K, near=uniform)
+    search.climb(uniform)
+    search.climb(profile)
+    if reduced.size <= SMALL and not search.proven(bound):
+        search.climb(feature)
+        for _ in range(min(8, 160 // reduced.size)):
+            search.climb(rng.permutation(reduced.size))
+    hard = not search.proven(bound, HARD_GAP)
+    if hard or (search.disagreed and not search.proven(bound)):
+        search.climb(feature)
+    if hard:
+        # Without a feature term there is one start less.
+        wanted = n_restarts * (0.5 if problem.K.any() and search.proven(bound, VERY_HARD_GAP) else 1.0)
+        for _ in range(math.ceil(min(wanted, wanted * ALL_RESTARTS / reduced.size))):
+            search.climb(_shake(search.best.permutation, rng))
+    for candidate in (feature, *candidates):
+        if problem.value(candidate) > search.best.value + reduced.tolerance:
+            search.climb(candidate)
+    return search.best
+
+
+def _shake(p: IndexArray, rng: np.random.Generator) -> IndexArray:
+    """Move six of ten anchors to each other's places in a random cycle."""
+    moved = rng.permutation(len(p))[: max(3, int(0.6 * len(p)))]
+    shaken = p.copy()
+    shaken[moved] = p[np.roll(moved, 1)]
+    return shaken
+
+
+class _Search:
+    """The climbs of one problem: the best result, and the permutations that were visited."""
+
+    def __init__(self, reduced: Reduced) -> None:
+        self.reduced = reduced
+        self.best = Match(np.arange(reduced.size), -np.inf, 0, ())
+        self.disagreed = False
+        self._visited: set[bytes] = set()
+
+    def climb(self, p: IndexArray) -> None:
+        """Climb from ``p`` to a permutation that neither an assignment nor a swap improves."""
+        if not self._is_new(p):
+            return
+        reduced = self.reduced
+        moves = [_assignment_step, _swap_step]
+        if reduced.size >= LARGE:
+            moves.reverse()
+        product = reduced.product(p)
+        history = [reduced.value(p, product)]
+        failed = 0
+        while failed < len(moves):
+            step = moves[0](reduced, p, product)
+            next_product = product if step is p else reduced.product(step)
+            value = reduced.value(step, next_product)
+            if value > history[-1] + reduced.tolerance:
+                p, product = step, next_product
+                history.append(value)
+                failed = 0
+                if not self._is_new(p):
+                    return  # an earlier climb continued from here
+            else:
+                failed += 1
+                moves.reverse()
+        if np.isfinite(self.best.value) and abs(history[-1] - self.best.value) > reduced.tolerance:
+            self.disagreed = True
+        if history[-1] > self.best.value + reduced.tolerance:
+            self.best = Match(p, history[-1], len(history), tuple(history))
+
+    def proven(self, bound: float, gap: float = 0.0) -> bool:
+        return self.best.value >= bound - gap * abs(bound) - self.reduced.tolerance
+
+    def _is_new(self, p: IndexArray) -> bool:
+        key = p.tobytes()
+        new = key not in self._visited
+        self._visited.add(key)
+        return new
+
+
+def _assignment_step(reduced: Reduced, p: IndexArray, product: FloatArray) -> IndexArray:
+    """Permutation that is best for the gradient at ``p``; ``p`` itself if there is no other."""
+    step = assign(reduced.L + 2.0 * product, near=p)
+    return p if np.array_equal(step, p) else step
+
+
+def _swap_step(reduced: Reduced, p: IndexArray, product: FloatArray) -> IndexArray:
+    """Take improving swaps in order of their gain. Each is checked again after the ones before it."""
+    m = reduced.size
+    gains = np.triu(reduced.swap_gains(p, product), 1).ravel()
+    candidates = np.flatnonzero(gains > reduced.tolerance)
+    if candidates.size > m:
+        candidates = candidates[np.argpartition(-gains[candidates], m)[:m]]
+    if not candidates.size:
+        return p
+    order = candidates[np.argsort(-gains[candidates], kind="stable")]
+    p = p.copy()
+    for rank, pair in enumerate(order.tolist()):
+        a, b = divmod(pair, m)
+        if rank == 0 or reduced.swap_gain(p, a, b) > reduced.tolerance:
+            p[a], p[b] = p[b], p[a]
+    return p

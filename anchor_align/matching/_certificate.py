@@ -1,0 +1,119 @@
+"""Quality of a match: its terms, an upper bound, the margin of each partner, and a warning about few shared samples."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import FloatArray, IndexArray
+from ..graphs import GramMatrices
+from ._pair_problem import RELATIVE_TOLERANCE, PairProblem, upper_bound
+from ._scaled_grams import PairTerms
+
+# A margin below this fraction of the mean contribution of an anchor to the objective is not significant.
+AMBIGUOUS = 0.01
+# Least column sum of an anchor over the samples that both views have, in units of the mean row sum. If rows sum to one,
+# it is the weight of a single sample.
+LEAST_MASS = 1.0
+MOST_NAMED = 5  # anchors that a message names for each view
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Numbers about one view's match; ``margins`` has one entry per aligned column."""
+
+    feature: float
+    structure: float
+    objective: float
+    upper_bound: float
+    margins: FloatArray
+
+
+def certify(
+    terms: Sequence[PairTerms], lam: float, permutation: IndexArray, pairs: IndexArray, sizes: tuple[int, int]
+) -> Certificate:
+    """Certificate of a permutation, as the mean over some pairs that contain the same view.
+
+    ``pairs``, of shape (n_pairs, 2), are fixed correspondences. ``sizes`` are the numbers of anchors of the reference
+    and of the view; higher numbers are padding.
+    """
+    problems = [each.problem(lam) for each in terms]
+    scale = _mean(problem.scale for problem in problems)
+    feature = _mean(float(each.K[np.arange(len(permutation)), permutation].sum()) for each in terms)
+    structure = _mean(float(np.vdot(each.S1, each.S2[permutation][:, permutation])) for each in terms)
+    objective = _mean(problem.value(permutation) for problem in problems)
+    # The mean over pairs is at most the mean of the best values of each pair.
+    bound = _mean(upper_bound(each.fix(pairs[:, 0], pairs[:, 1]) if len(pairs) else each) for each in problems)
+    if len(np.unique(permutation)) < len(permutation):
+        # Not one-to-one: the bound does not hold for it, and there are no partners to exchange.
+        return Certificate(feature, structure, objective, bound, np.full(len(permutation), np.nan))
+    # Rounding must not show a gap where the bound is attained.
+    if bound - objective <= 4 * RELATIVE_TOLERANCE * scale:
+        bound = objective
+    return Certificate(feature, structure, objective, bound, _margins(problems, permutation, pairs[:, 0], sizes))
+
+
+def ambiguous(margins: FloatArray, objective: float) -> npt.NDArray[np.bool_]:
+    """Whether another partner costs an anchor at most a hundredth of the mean contribution of anchors."""
+    return np.asarray(margins <= AMBIGUOUS * max(objective, 0.0) / len(margins))
+
+
+def _margins(
+    problems: Sequence[PairProblem], permutation: IndexArray, fixed: IndexArray, sizes: tuple[int, int]
+) -> FloatArray:
+    """Loss of the cheapest swap that gives an anchor another partner; infinite if there is none."""
+    losses = np.zeros((len(permutation), len(permutation)))
+    for problem in problems:
+        reduced = problem.reduced
+        losses -= reduced.swap_gains(permutation, reduced.product(permutation)) / len(problems)
+    np.fill_diagonal(losses, np.inf)
+    losses[fixed, :] = np.inf
+    losses[:, fixed] = np.inf
+    # An exchange of two padded anchors changes nothing.
+    for absent in (np.arange(len(permutation)) >= sizes[0], permutation >= sizes[1]):
+        losses[np.ix_(absent, absent)] = np.inf
+    margins = np.asarray(losses.min(axis=1))
+    margins[permutation >= sizes[1]] = np.inf
+    return margins
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)
+
+
+def warn_of_thin_anchors(grams: GramMatrices, reference: int | None) -> None:
+    """Warn once about anchors with too few shared samples, and about views that share none.
+
+    Shared samples are those with the reference or, without one, with the view that is best for the anchor.
+    """
+    if grams.pairs is None:
+        return
+    parts = []
+    pairs = [pair for pair in itertools.combinations(range(grams.n_views), 2) if reference is None or reference in pair]
+    apart = [(u, v) for u, v in pairs if not grams.shared[u, v]]
+    if apart:
+        more = f" and {len(apart) - MOST_NAMED} other pairs" if len(apart) > MOST_NAMED else ""
+        named = ", ".join(f"{u} and {v}" for u, v in apart[:MOST_NAMED])
+        parts.append(f"views {named}{more} (no sample shared: matched through other views)")
+    for view in range(grams.n_views):
+        if view == reference or grams.n_views == 1 or (reference is not None and not grams.shared[reference, view]):
+            continue
+        others = [u for u in range(grams.n_views) if u != view] if reference is None else [reference]
+        sums = np.abs([grams.column_sums(view, other) for other in others]).max(axis=0)
+        mean_row = np.abs(grams.column_sums(view)).sum() / max(int(grams.shared[view, view]), 1)
+        thin = np.flatnonzero((sums / mean_row if mean_row > 0 else np.zeros_like(sums)) < LEAST_MASS)
+        if thin.size:
+            more = f" and {thin.size - MOST_NAMED} more" if thin.size > MOST_NAMED else ""
+            parts.append(f"view {view}, anchors {thin[:MOST_NAMED].tolist()}{more}")
+    if parts:
+        warnings.warn(
+            f"Too few shared samples to trust the partners of: {'; '.join(parts)}. "
+            f"Expected a column to sum to {LEAST_MASS:g} mean rows or more over the samples that both views have.",
+            stacklevel=4,
+        )

@@ -1,0 +1,63 @@
+"""Checks of the parameters of an alignment: lam, the reference, known correspondences."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import IndexArray
+from ..checks import check_choice
+from ..errors import InputError, InputTypeError
+
+
+def check_lam(lam: object) -> float:
+    """Weight of the structure term: a number >= 0, or infinity."""
+    if isinstance(lam, (bool, np.bool_)) or not isinstance(lam, numbers.Real):
+        raise InputTypeError(f"lam must be a number >= 0 or infinity, got {lam!r} ({type(lam).__name__}).")
+    try:
+        value = float(lam)
+    except OverflowError:
+        raise InputError("lam is larger than a float can hold; use math.inf for the structure term alone.") from None
+    if math.isnan(value) or value < 0:
+        raise InputError(f"lam must be a number >= 0 or infinity, got {value}.")
+    return value
+
+
+def check_reference(reference: object, n_views: int) -> int | str:
+    if isinstance(reference, numbers.Integral) and not isinstance(reference, (bool, np.bool_)):
+        view = int(reference)
+        if not 0 <= view < n_views:
+            raise InputError(f"reference {view} is out of range: there are views 0 to {n_views - 1}.")
+        return view
+    if isinstance(reference, str):
+        return check_choice("reference", reference, ("auto", "consensus"))
+    raise InputTypeError(f"reference must be a view's index, 'auto' or 'consensus', got {reference!r}.")
+
+
+def check_seeds(seeds: object, sizes: Sequence[int]) -> IndexArray:
+    """Known correspondences as an array of shape (n_seeds, n_views); -1 where the anchor of a view is not known."""
+    n_views = len(sizes)
+    if seeds is None:
+        return np.empty((0, n_views), dtype=np.intp)
+    try:
+        table = np.asarray(seeds)
+    except ValueError as error:
+        raise InputError(f"seeds must have one column per view ({n_views}): {error}.") from error
+    if table.size == 0:
+        return np.empty((0, n_views), dtype=np.intp)
+    if table.dtype.kind not in "iu":
+        raise InputTypeError(f"seeds must be anchor indices (whole numbers), got dtype {table.dtype}.")
+    if table.ndim != 2 or table.shape[1] != n_views:
+        raise InputError(f"seeds must have one column per view ({n_views}), got shape {table.shape}.")
+    for view, (column, n_anchors) in enumerate(zip(table.T, sizes, strict=True)):
+        known = column[column != -1]
+        outside = known[(known < 0) | (known >= n_anchors)]
+        if outside.size:
+            raise InputError(f"seeds name anchor {outside[0]} of view {view}, which has anchors 0 to {n_anchors - 1}.")
+        anchors, counts = np.unique(known, return_counts=True)
+        if (counts > 1).any():
+            raise InputError(f"seeds name anchor {anchors[counts > 1][0]} of view {view} more than once.")
+    return table.astype(np.intp)

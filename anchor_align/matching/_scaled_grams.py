@@ -1,0 +1,201 @@
+"""Gram matrices on the scale of the objective, and the terms of the match of one view to another or to all others."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import FloatArray, IndexArray
+from ..errors import InputError
+from ..graphs import GramMatrices
+from ._pair_problem import PairProblem, frobenius_norm
+
+LAM_SCALES = ("balanced", "paper")
+LARGEST_OBJECTIVE = 1e303  # this leaves room for sums over all anchors
+# Values of two views with a smaller relative difference are equal: rounding of sums depends on the order of the views.
+SAME = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class PairTerms:
+    """K, S_1 and S_2 of one pair on the chosen scale, without lam; ``unit`` times the objective is the raw one."""
+
+    K: FloatArray
+    S1: FloatArray
+    S2: FloatArray
+    unit: float
+
+    def problem(self, lam: float) -> PairProblem:
+        """The matching problem for one lam. With infinity only the structure term counts."""
+        if np.isinf(lam):
+            problem = PairProblem(np.zeros_like(self.K), self.S1, self.S2, unit=self.unit)
+        else:
+            with np.errstate(over="ignore"):
+                problem = PairProblem(self.K, lam * self.S1, self.S2, unit=self.unit)
+        if not problem.scale < LARGEST_OBJECTIVE:
+            raise InputError(
+                f"The objective overflows at lam = {lam:g}; use a smaller lam (or infinity, for the structure term "
+                "alone), lam_scale='balanced', or graphs divided by a constant."
+            )
+        return problem
+
+
+class ScaledGrams:
+    """Gram matrices of several views, raw (``lam_scale="paper"``) or divided by the norms of the graphs ("balanced").
+
+    ``_graph_norms[u, v]`` and ``_structure_norms[u, v]`` divide the graph and the S of view u for the pair (u, v).
+    """
+
+    def __init__(self, grams: GramMatrices, lam: float, lam_scale: str) -> None:
+        self.lam = lam
+        self.n_views = grams.n_views
+        self.n_anchors = grams.sizes[0]
+        self._grams = grams
+        graph_norms, structure_norms = self._norms(lam_scale)
+        # The products of a graph of zeros are zero on any scale.
+        self._graph_norms = np.where(graph_norms > 0, graph_norms, 1.0)
+        self._structure_norms = np.where(structure_norms > 0, structure_norms, 1.0)
+
+    def _norms(self, lam_scale: str) -> tuple[FloatArray, FloatArray]:
+        v = self.n_views
+        if lam_scale == "paper":
+            return np.ones((v, v)), np.ones((v, v))
+        of_structures = np.array([frobenius_norm(self._grams.structure(view)) for view in range(v)])
+        return np.tile(self._grams.norms[:, None], v), np.tile(of_structures[:, None], v)
+
+    def shares(self, u: int, v: int) -> bool:
+        return self._grams.pairs is None or bool(self._grams.shared[u, v])
+
+    def cross(self, u: int, v: int) -> FloatArray:
+        return np.asarray(self._grams.cross(u, v) / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+
+    def structure(self, view: int, other: int) -> FloatArray:
+        """S of a view, over the samples shared with another view."""
+        return np.asarray(self._grams.structure(view, other) / self._structure_norms[view, other])
+
+    def evenness(self, view: int, other: int) -> float:
+        """Trace of the S of a view, as compared with another view."""
+        return float(np.trace(self.structure(view, other)))
+
+    @cached_property
+    def rank(self) -> IndexArray:
+        """Place of every view in an order that does not depend on the numbers of the views: it decides ties.
+
+        Views are ordered by their structure, then by their products with the others; equal views keep their order.
+        """
+        views = range(self.n_views)
+        alone = [self.evenness(view, view) for view in views]
+        together = [sum(frobenius_norm(self.cross(u, v)) / self.n_views for u in views if u != v) for v in views]
+        return np.argsort(np.lexsort([without_rounding(together), without_rounding(alone)]))
+
+    def pair(self, u: int, v: int) -> PairTerms:
+        """Terms of matching view v to view u."""
+        return PairTerms(self.cross(u, v), self.structure(u, v), self.structure(v, u), self._unit(u, v))
+
+    def apart(self, view: int, permutations: Sequence[IndexArray]) -> list[PairTerms]:
+        """Terms whose mean is the problem of matching a view to all others; one is enough if no sample is missing."""
+        return [self.against_others(view, permutations)]
+
+    def against_others(self, view: int, permutations: Sequence[IndexArray]) -> PairTerms:
+        """Terms of the match of a view to the mean of all other views, each in the order of its permutation.
+
+        The mean is over the K and the S of the others, not over their graphs. The objective is then the mean over the
+        pairs, so a better match of one view never lowers the total over all pairs.
+        """
+        others = [u for u in range(self.n_views) if u != view]
+        K = sum(self.cross(u, view)[permutations[u]] for u in others) / len(others)
+        S = sum(self.structure(u, view)[np.ix_(permutations[u], permutations[u])] for u in others) / len(others)
+        unit = sum(self._unit(u, view) for u in others) / len(others)
+        return PairTerms(np.asarray(K), np.asarray(S), self.structure(view, view), unit)
+
+    def gain(self, view: int, permutations: Sequence[IndexArray], step: IndexArray, present: PairProblem) -> float:
+        """Change of the mean objective of a view's pairs when its present order is permuted by ``step``.
+
+        ``present`` is the problem of :meth:`against_others` with the view in its present order.
+        """
+        # Both values come from the same numbers; the solver uses rounded ones.
+        return present.value(step) - present.value(np.arange(present.size))
+
+    def total(self, permutations: Sequence[IndexArray]) -> float:
+        feature = sum(
+            float(self.cross(u, v)[permutations[u], permutations[v]].sum())
+            for u, v in itertools.combinations(range(self.n_views), 2)
+        )
+        aligned = [self.structure(v, v)[np.ix_(p, p)] for v, p in enumerate(permutations)]
+        whole = np.sum(aligned, axis=0)
+        structure = (float(np.vdot(whole, whole)) - sum(float(np.vdot(S, S)) for S in aligned)) / 2.0
+        return structure if np.isinf(self.lam) else feature + self.lam * structure
+
+    def _unit(self, u: int, v: int) -> float:
+        norms = self._structure_norms if np.isinf(self.lam) else self._graph_norms
+        return float(norms[u, v]) * float(norms[v, u])
+
+
+class SharedScaledGrams(ScaledGrams):
+    """The same with missing samples: each pair of views is compared by the samples that both have.
+
+    "balanced" divides by the norms over these samples. "paper" multiplies by the number of all samples over the number
+    of shared ones, so that every pair counts as if no sample were missing.
+    """
+
+    def _norms(self, lam_scale: str) -> tuple[FloatArray, FloatArray]:
+        grams = self._grams
+        if lam_scale == "paper":
+            fractions = grams.shared / grams.n_samples
+            return np.sqrt(fractions), fractions
+        graph_norms, structure_norms = np.empty(grams.shared.shape), np.empty(grams.shared.shape)
+        for u, v in np.ndindex(grams.shared.shape):
+            S = grams.structure(u, v)
+            graph_norms[u, v] = np.sqrt(max(float(np.trace(S)), 0.0))
+            structure_norms[u, v] = frobenius_norm(S)
+        return graph_norms, structure_norms
+
+    def apart(self, view: int, permutations: Sequence[IndexArray]) -> list[PairTerms]:
+        """One term for each other view."""
+        found = []
+        for u in range(self.n_views):
+            if u != view:
+                terms, p = self.pair(u, view), permutations[u]
+                found.append(PairTerms(terms.K[p], terms.S1[np.ix_(p, p)], terms.S2, terms.unit))
+        return found
+
+    def against_others(self, view: int, permutations: Sequence[IndexArray]) -> PairTerms:
+        """Terms of the match of a view to the mean of the others. They only propose a step.
+
+        The S of the view differs between pairs, so the structure term of the means is not the mean of the structure
+        terms: :meth:`gain` gives the true value of a step.
+        """
+        terms = self.apart(view, permutations)
+        K, S1, S2 = (np.mean([getattr(each, name) for each in terms], axis=0) for name in ("K", "S1", "S2"))
+        return PairTerms(K, S1, S2, float(np.mean([each.unit for each in terms])))
+
+    def gain(self, view: int, permutations: Sequence[IndexArray], step: IndexArray, present: PairProblem) -> float:
+        now, then = permutations[view], permutations[view][step]
+        problems = [terms.problem(self.lam) for terms in self.apart(view, permutations)]
+        return float(np.mean([problem.value(then) - problem.value(now) for problem in problems]))
+
+    def total(self, permutations: Sequence[IndexArray]) -> float:
+        total = 0.0
+        for u, v in itertools.combinations(range(self.n_views), 2):
+            p, q = permutations[u], permutations[v]
+            structure = float(np.vdot(self.structure(u, v)[np.ix_(p, p)], self.structure(v, u)[np.ix_(q, q)]))
+            feature = float(self.cross(u, v)[p, q].sum())
+            total += structure if np.isinf(self.lam) else feature + self.lam * structure
+        return total
+
+
+def scale_grams(grams: GramMatrices, lam: float, lam_scale: str) -> ScaledGrams:
+    """Gram matrices on the scale of the objective; by pair of views if samples are missing."""
+    kind = ScaledGrams if grams.pairs is None else SharedScaledGrams
+    return kind(grams, lam, lam_scale)
+
+
+def without_rounding(values: npt.ArrayLike) -> FloatArray:
+    """Values of the views in steps larger than rounding."""
+    numbers = np.asarray(values, dtype=np.float64)
+    return np.asarray(np.round(numbers / (np.abs(numbers).max() or 1.0) / SAME))

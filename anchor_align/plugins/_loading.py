@@ -1,0 +1,318 @@
+"""Search for plug-ins in installed distributions and single files; they are loaded one at a time."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import sys
+import threading
+import traceback
+import types
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import InputTypeError, PluginError
+from ..fusion import Fusion
+from ..hookspecs import PROJECT
+from ._adapter import Adapter
+from ._contract_checks import Refusal, check_adapter, check_fusion, describe, loading, offers, step
+from ._records import (
+    DISABLE_VARIABLE,
+    OUR_DISTRIBUTION,
+    OUR_FUSIONS,
+    AdapterRecord,
+    FusionRecord,
+    Plugin,
+    PluginFailure,
+    Registry,
+    name_key,
+    one_line,
+)
+
+PLUGIN_FILE = "anchor_align_plugin_"  # prefix of the module names of single files
+
+File = str | os.PathLike[str]
+T = TypeVar("T")
+
+_LOCK = threading.RLock()  # reentrant, because a plug-in may request others while it is loaded
+
+
+@dataclass(frozen=True)
+class Source:
+    """A plug-in before it is loaded."""
+
+    plugin: Plugin
+    load: Callable[[], object]
+
+    @property
+    def is_ours(self) -> bool:
+        return name_key(self.plugin.distribution) == OUR_DISTRIBUTION
+
+    @property
+    def keys(self) -> set[str]:
+        return {name_key(self.plugin.distribution), name_key(self.plugin.entry_point)}
+
+
+def _load(files: Sequence[Source] = (), *, until: Callable[[_Loader], bool] = lambda _: False) -> Registry:
+    """Load the installed plug-ins and then the files; stop as soon as ``until`` is true."""
+    # The state that is restored after a plug-in belongs to the whole process: one thread at a time.
+    with _LOCK:
+        loader = _Loader(files)
+        for source in loader.sources:
+            if until(loader):
+                break
+            loader.load(source)
+        return loader.registry()
+
+
+class _Loader:
+    """Loads plug-ins one after the other and keeps the owner of every name."""
+
+    def __init__(self, files: Sequence[Source]) -> None:
+        installed, self.failures = _installed()
+        off = {name_key(name): name for name in map(str.strip, os.environ.get(DISABLE_VARIABLE, "").split(",")) if name}
+        known = {key for source in installed for key in source.keys}
+        self.unmatched = [name for key, name in off.items() if key not in known]
+        self.disabled = [source.plugin for source in installed if source.keys & off.keys()]
+        self.sources = [*(source for source in installed if not source.keys & off.keys()), *files]
+        self.adapters: dict[str, AdapterRecord] = {}
+        self.fusions = {name_key(record.name): record for record in OUR_FUSIONS}
+        # Owners of adapter names. The names of this package are reserved, also if its adapters are disabled.
+        self.owners = {name_key(source.plugin.entry_point): source.plugin for source in installed if source.is_ours}
+
+    def registry(self) -> Registry:
+        return Registry(
+            tuple(self.adapters.values()),
+            tuple(self.fusions.values()),
+            tuple(self.failures),
+            tuple(self.disabled),
+            tuple(self.unmatched),
+        )
+
+    def load(self, source: Source) -> None:
+        plugin, n_adapters, n_failures = source.plugin, len(self.adapters), len(self.failures)
+        try:
+            with loading(plugin):
+                with step("cannot be imported"):
+                    loaded = source.load()
+                items = offers(loaded)
+                adapters = [self._check(check_adapter, plugin, item) for item in items.get("anchor_align_adapters", ())]
+                fusions = [self._check(check_fusion, plugin, item) for item in items.get("anchor_align_fusions", ())]
+            for adapter in filter(None, adapters):
+                self._add_adapter(plugin, adapter)
+            for fusion in filter(None, fusions):
+                owner = self.fusions.setdefault(name_key(fusion.name), fusion)
+                if owner is not fusion:
+                    taken = f"the fusion {fusion.name!r} is already taken by {Plugin.__str__(owner)}"
+                    self._refuse(plugin, Refusal(taken))
+        except Refusal as refusal:
+            self._refuse(plugin, refusal)
+        if len(self.adapters) == n_adapters and len(self.failures) > n_failures and plugin.entry_point:
+            self.owners.setdefault(name_key(plugin.entry_point), plugin)
+
+    def _check(self, check: Callable[[Plugin, object], T], plugin: Plugin, item: object) -> T | None:
+        try:
+            return check(plugin, item)
+        except Refusal as refusal:
+            self._refuse(plugin, refusal)
+            return None
+
+    def _add_adapter(self, plugin: Plugin, record: AdapterRecord) -> None:
+        key = name_key(record.name)
+        owner = self.owners.setdefault(key, plugin)
+        if key in self.adapters or owner != plugin:
+            state = "" if key in self.adapters else ", which did not load"
+            self._refuse(plugin, Refusal(f"the name {record.name!r} is already taken by {owner}{state}"))
+        else:
+            self.adapters[key] = record
+
+    def _refuse(self, plugin: Plugin, refusal: Exception) -> None:
+        cause = refusal.__cause__
+        trace = "".join(traceback.format_exception(cause)) if cause else ""
+        self.failures.append(PluginFailure(**vars(plugin), reason=one_line(refusal), traceback=trace))
+
+
+def _installed() -> tuple[list[Source], list[PluginFailure]]:
+    """Entry points of all distributions in the order of loading, and failures to read them."""
+    sources: list[Source] = []
+    failures: list[PluginFailure] = []
+    seen: set[str] = set()
+    # One distribution at a time: in importlib.metadata.entry_points() one malformed line would lose all plug-ins.
+    for distribution in importlib.metadata.distributions():
+        try:
+            if distribution.entry_points.select(group=PROJECT) and name_key(distribution.name) not in seen:
+                seen.add(name_key(distribution.name))
+                # Imports use the first distribution on sys.path, which may have no plug-ins any more.
+                first = importlib.metadata.distribution(distribution.name)
+                points = first.entry_points.select(group=PROJECT)
+                sources += [Source(Plugin(first.name, first.version, point.name), point.load) for point in points]
+        except Exception as error:
+            place = Path(str(getattr(distribution, "_path", "a distribution"))).name
+            failures.append(PluginFailure(place, "", "", f"its metadata cannot be read: {describe(error)}"))
+    if OUR_DISTRIBUTION not in seen:
+        reason = "its own adapters are not found: install it, for example with `pip install -e .`"
+        failures.append(PluginFailure(OUR_DISTRIBUTION, "", "", reason))
+    sources.sort(key=lambda each: (not each.is_ours, name_key(each.plugin.distribution), each.plugin.entry_point))
+    return sources, failures
+
+
+def read_files(files: Iterable[File]) -> list[Source]:
+    """Single files as plug-ins: their content is read but not run."""
+    sources = []
+    for path in map(Path, files):
+        if path.suffix != ".py":
+            raise PluginError(f"Plug-in file {str(path)!r} is not a Python file (.py).")
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise PluginError(f"Plug-in file {str(path)!r} cannot be read: {error.strerror}.") from error
+        plugin = Plugin(str(path), f"sha256:{hashlib.sha256(content).hexdigest()[:12]}", "")
+        sources.append(Source(plugin, partial(_import_file, path.resolve(), content)))
+    return sources
+
+
+def _import_file(path: Path, content: bytes) -> types.ModuleType:
+    # The name depends on path and content only, so adapters can be pickled to another process with the same file.
+    name = f"{PLUGIN_FILE}{hashlib.sha256(os.fsencode(path) + content).hexdigest()[:16]}"
+    if name not in sys.modules:
+        module = types.ModuleType(name)
+        module.__file__ = str(path)
+        sys.modules[name] = module
+        try:
+            # Not an import: it would write bytecode, and use it again after an edit within the same second.
+            exec(compile(content, path, "exec", dont_inherit=True), module.__dict__)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
+
+
+def load_plugins(files: File | Iterable[File] = (), *, strict: bool = False) -> Registry:
+    """Load all installed plug-ins, and single files.
+
+    Parameters
+    ----------
+    files : path or list of paths, optional
+        Python files with the hook, loaded last. They need not be on ``sys.path`` and hide no other module. The same
+        content at the same path is loaded once. After an edit the file is loaded again, beside the old version.
+    strict : bool, default=False
+        Raise an error if any plug-in fails, instead of recording the failure.
+
+    Returns
+    -------
+    Registry
+        ``load_plugins("my.py").get("my-method")`` is an adapter for ``AlignedClusterer``.
+
+    Raises
+    ------
+    PluginError
+        If a given file cannot be loaded completely; with ``strict``, if any plug-in cannot be loaded.
+
+    Examples
+    --------
+    >>> from anchor_align import load_plugins
+    >>> load_plugins("my_method.txt")
+    Traceback (most recent call last):
+    ...
+    anchor_align.errors.PluginError: Plug-in file 'my_method.txt' is not a Python file (.py).
+    """
+    sources = read_files([files] if isinstance(files, str | os.PathLike) else files)
+    registry = _load(sources)
+    paths = {source.plugin.distribution for source in sources}
+    fatal = [failure for failure in registry.failures if strict or failure.distribution in paths]
+    if len(fatal) == 1:
+        raise PluginError(f"Plug-in failure: {fatal[0]}")
+    if fatal:
+        raise PluginError("\n  ".join([f"{len(fatal)} plug-in failures:", *map(str, fatal)]))
+    return registry
+
+
+def list_adapters() -> Registry:
+    """The installed adapters, and the plug-ins that failed, with reasons.
+
+    Returns
+    -------
+    Registry
+
+    Examples
+    --------
+    >>> from anchor_align import list_adapters
+    >>> [record.name for record in list_adapters() if record.distribution == "anchor-align"]
+    ['fmvacc', 'lmvsc', 'precomputed', 'sfmc']
+    """
+    return load_plugins()
+
+
+def get_adapter(name: str, /, **params: Any) -> Adapter:
+    """New instance of an installed adapter.
+
+    Plug-ins are loaded in order until one has an adapter of this name; later plug-ins cannot take the name.
+
+    Parameters
+    ----------
+    name : str
+    **params
+        Settings of the adapter.
+
+    Returns
+    -------
+    Adapter
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no adapter of this name, or it has no such setting.
+
+    Examples
+    --------
+    >>> from anchor_align import get_adapter
+    >>> get_adapter("lmvsc", alpha=2.0).alpha
+    2.0
+    >>> get_adapter("lmvsc", alhpa=2.0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    anchor_align.errors.UnknownNameError: Unknown lmvsc parameter 'alhpa'; known: 'alpha', ... Did you mean 'alpha'?
+    """
+    return _load(until=lambda loader: name in {record.name for record in loader.adapters.values()}).get(name, **params)
+
+
+def get_fusion(name: str | Fusion, /) -> Fusion:
+    """A fusion by name, of this package or of an installed plug-in. An instance is returned unchanged.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no fusion of this name.
+    InputTypeError
+        If it is neither a name nor an instance.
+
+    Examples
+    --------
+    >>> from anchor_align import get_fusion
+    >>> get_fusion("aligned").aligns
+    True
+    """
+    if isinstance(name, Fusion):
+        return name
+    if not isinstance(name, str):
+        raise InputTypeError(f"A fusion must be a name or an instance of Fusion, got {name!r}.")
+    ours = {record.name: record.fusion for record in OUR_FUSIONS}
+    if name in ours:
+        return ours[name]
+    return _load(until=lambda loader: name in {record.name for record in loader.fusions.values()}).fusion(name)
+
+
+def list_fusions() -> tuple[FusionRecord, ...]:
+    """All fusions: first those of this package, then those of installed plug-ins.
+
+    Examples
+    --------
+    >>> from anchor_align import list_fusions
+    >>> [record.name for record in list_fusions()][:4]
+    ['unaligned', 'aligned', 'rotated', 'concat']
+    """
+    return load_plugins().fusions

@@ -1,0 +1,145 @@
+"""The whole result as one HTML page that needs nothing else: no network, no scripts, no other files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import __version__
+from ..study import Showcase, StudyResult
+from ._arms import Arms
+from ._figure_style import check_figures
+from ._formatting import count, percent, printable, score_name, setting_text, shortened
+from ._graph_figure import plot_graphs
+from ._html_elements import arm_name, escaped, paragraph, picture, section, stylesheet
+from ._html_sections import about, best_table, fixed_table
+from ._match_figures import plot_objective, plot_permutations, why_no_match
+from ._outcomes import answer, comparisons
+from ._study_figures import has_sweep, plot_differences, plot_sensitivity
+
+# The browser loads nothing and runs nothing, whatever names and messages hold.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+HOW_TO_READ = (
+    "For each data set and adapter, the first repeat. Rows of a graph are samples sorted by cluster, columns are "
+    "anchors sorted by the cluster in which they weigh most: the cleaner the blocks along the diagonal, the better the "
+    "graph tells the clusters apart."
+)
+
+
+def html_report(result: StudyResult, showcases: Sequence[Showcase] | None = None, *, title: str | None = None) -> str:
+    """Write a result as one self-contained HTML page.
+
+    Parameters
+    ----------
+    result : StudyResult
+    showcases : sequence of Showcase, optional
+        Runs to show graphs, permutations and objectives of; by default those of the result.
+    title : str, optional
+
+    Returns
+    -------
+    str
+        The page. Pictures are inside, in a light and a dark version; all that comes from users is escaped.
+
+    Raises
+    ------
+    MissingExtraError
+        If matplotlib is not installed: a report without its pictures is not written.
+    """
+    check_figures()
+    shown = result.showcases if showcases is None else showcases
+    heading = printable(title) if title else _title(result)
+    parts = [
+        "<header>",
+        f"<h1>{escaped(heading)}</h1>",
+        paragraph(answer(result), "answer"),
+        "</header>",
+        "<main>",
+        section("Result", fixed_table(result), best_table(result)),
+        section("Difference in every repeat", _differences(result)),
+        section("Sensitivity to settings", _sensitivity(result)),
+        section("A closer look", paragraph(HOW_TO_READ) if shown else "", *map(_showcase, shown)),
+        section("How it was made", about(result)),
+        "</main>",
+        f"<footer>Made with anchor-align {escaped(__version__)}.</footer>",
+    ]
+    body = "\n".join(part for part in parts if part)
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
+        f"<title>{escaped(heading)}</title>\n<style>\n{stylesheet(Arms.of(result))}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _title(result: StudyResult) -> str:
+    adapters = list(dict.fromkeys(row.adapter for row in result.summaries))
+    data = list(dict.fromkeys(row.dataset for row in result.summaries))
+    what, where = _listed(adapters, "adapter"), _listed(data, "data set")
+    return f"Anchors aligned or not: {what} on {where}" if result.summaries else "Anchors aligned or not"
+
+
+def _listed(names: Sequence[str], what: str) -> str:
+    """The names if they are few, else their number."""
+    return ", ".join(shortened(name, 28) for name in names) if len(names) <= 3 else count(len(names), what)
+
+
+def _differences(result: StudyResult) -> str:
+    if not any(row.difference for row in comparisons(result)):
+        return ""
+    rows = count(len(result.of_footing("fixed")), "row")
+    alt = f"Aligned minus unaligned, {score_name(result.score)} in points, for {rows}; the table above has the numbers."
+    caption = (
+        "Aligned minus unaligned: each dot is a repeat, the diamond their mean, the line its 95 % interval. Coloured "
+        "where the interval leaves out zero, grey where it does not or where there is none."
+    )
+    return picture(lambda theme, width: plot_differences(result, theme=theme, width=width), alt, caption, wide=True)
+
+
+def _sensitivity(result: StudyResult) -> str:
+    if not has_sweep(result):
+        return ""
+    controls = " and ".join(Arms.of(result).without_lam)
+    alt = f"{score_name(result.score)} in % against lam and the number of anchors; the table above has the numbers."
+    caption = (
+        f"Mean over repeats, shaded one standard deviation. {controls[:1].upper()}{controls[1:]} do not depend on "
+        "lam: against it, their range over the numbers of anchors is shown."
+    )
+    return picture(lambda theme, width: plot_sensitivity(result, theme=theme, width=width), alt, caption, wide=True)
+
+
+def _showcase(case: Showcase) -> str:
+    """Graphs, permutations and objective of one run."""
+    name = f"{printable(case.setting.dataset)} · {printable(case.setting.adapter)}"
+    scores = [
+        f"<li>{arm_name(arm)} <strong>{percent(case.accuracy[arm])}</strong> % ACC</li>"
+        for arm in Arms.named(case.accuracy)
+    ]
+    chips = (
+        f'<ul class="chips small"><li class="muted">{escaped(setting_text(case.setting))}</li>{"".join(scores)}</ul>'
+    )
+    graphs = picture(
+        lambda theme, width: plot_graphs(case.clusterer, case.labels, scores=case.accuracy, theme=theme, width=width),
+        f"Heat maps of the fused graph of {name}, unaligned and aligned.",
+        "The fused graph without and with alignment, in the same colours. Blocks: share of all weight that samples "
+        "give to anchors of their own cluster.",
+    )
+    match = (
+        paragraph(printable(why_no_match(case.clusterer))) if case.clusterer.aligner_ is None else _match(case, name)
+    )
+    figures = f'<div class="showcase">\n{graphs}\n<div>\n{match}\n</div>\n</div>'
+    return f"<h3>{escaped(name)}</h3>\n{chips}\n{figures}"
+
+
+def _match(case: Showcase, name: str) -> str:
+    permutations = picture(
+        lambda theme, width: plot_permutations(case.clusterer, theme=theme, width=width),
+        f"Permutation of the anchors found for every view of {name}.",
+        "The permutation of every view: the view's anchor in the row was fused at the place in the column.",
+    )
+    objective = picture(
+        lambda theme, width: plot_objective(case.clusterer, theme=theme, width=width),
+        f"Objective of every view's match on {name}, with its upper bound.",
+        "What the match reaches, and what no permutation can exceed.",
+    )
+    return f"{permutations}\n{objective}"

@@ -1,0 +1,232 @@
+"""Sections of the HTML report without pictures: tables of the result, and how the result was made."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ..study import FAILED as FAILED_RUN
+from ..study import ArmSummary, DataInfo, StudyResult
+from ._arms import Arms, arm_class
+from ._formatting import (
+    anchors_text,
+    count,
+    interval_text,
+    number_text,
+    option_texts,
+    p_text,
+    params_text,
+    percent,
+    points,
+    printable,
+    score_name,
+    setting_text,
+    shortened,
+    varying,
+)
+from ._html_elements import arm_name, cell, escaped, facts, paragraph, row_name, table
+from ._outcomes import BETTER, FAILED, SAME, UNLABELLED, WORSE, Comparison, comparisons
+from ._study_tables import arm_cells
+
+# Longer tables are folded: the figures show the same.
+MOST_ROWS = 40
+# The table of data sets has names in full.
+LONGEST_NAME = 60
+MOST_VIEWS, MOST_REASONS = 12, 20
+NOTHING = '<span class="muted">none</span>'
+SIGNS = {BETTER: ("▲", "aligned"), WORSE: ("▼", "unaligned")}
+
+
+def fixed_table(result: StudyResult) -> str:
+    """Rows in which nothing was chosen by label."""
+    rows = comparisons(result)
+    if not rows:
+        return ""
+    settings = [row.summary.setting for row in rows if row.summary.setting is not None]
+    vary = varying(settings)
+    columns = {
+        ("m", "number"): [anchors_text(each.n_anchors) for each in settings],
+        ("lam", "number"): [number_text(each.lam) for each in settings],
+        ("settings", ""): [params_text(vary.of(each)) for each in settings],
+    }
+    # Where lam or settings are the same in all rows, the caption says so.
+    shown = {head: texts for head, texts in columns.items() if head[0] == "m" or len(set(texts)) > 1}
+    places = [
+        "".join(cell(escaped(texts[at]), kind) for (_, kind), texts in shown.items()) for at in range(len(settings))
+    ]
+    caption = (
+        f"{score_name(result.score)} in %, mean ± standard deviation over {count(result.repeats, 'repeat')}; the best "
+        "mean is bold. Difference: aligned minus unaligned in points, paired by repeat, with its 95 % interval. p: "
+        "exact signed-rank test, two-sided, not corrected for the number of rows. Fixed settings: nothing was chosen "
+        f"by label{vary.common}."
+    )
+    made = _result_table(caption, "Results at fixed settings", rows, result, list(shown), places)
+    if len(rows) <= MOST_ROWS:
+        return made
+    return f"<details>\n<summary>Table of all {len(rows)} rows</summary>\n{made}\n</details>"
+
+
+def best_table(result: StudyResult) -> str:
+    """Rows in which each arm has its best setting by label."""
+    rows = comparisons(result, "best")
+    if not rows:
+        return ""
+    caption = (
+        f"Best settings, chosen by label: for each arm the setting with the highest mean {score_name(result.score)}, "
+        "as much of the literature reports. This is optimistic: without labels nobody could choose like that, and an "
+        "arm with more settings has more chances. Below each mean: the setting, and from how many it was chosen."
+    )
+    return _result_table(caption, "Results at the best settings", rows, result, [], [""] * len(rows))
+
+
+def _result_table(
+    caption: str,
+    label: str,
+    rows: Sequence[Comparison],
+    result: StudyResult,
+    setting_heads: Sequence[tuple[str, str]],
+    setting_cells: Sequence[str],
+) -> str:
+    """Data, adapter, settings, arms, difference and verdict; the repeats have a column where rows differ in them."""
+    arms, uneven = Arms.of(result), len({row.difference.n for row in rows if row.difference}) > 1
+    numbers = [*map(arm_name, arms), "difference", "95 % interval", "p", *["repeats"] * uneven]
+    heads = [("data", ""), ("adapter", ""), *setting_heads, *((name, "number") for name in numbers), ("verdict", "")]
+    lines = []
+    for row, settings in zip(rows, setting_cells, strict=True):
+        data, adapter = row.summary.dataset, row.summary.adapter
+        name = f'<span title="{escaped(data)}">{escaped(shortened(data, LONGEST_NAME))}</span>'
+        found = zip(arms, arm_cells(row.summary, arms, result.score), strict=True)
+        means = [_mean(arm, arms, row.summary.arms.get(arm), result.score, bold=each.bold) for arm, each in found]
+        shown = "".join(cell(each, "number") for each in (*means, *_difference(row, uneven)))
+        lines.append(row_name(name) + cell(escaped(adapter)) + settings + shown + cell(_verdict(row), "words"))
+    return table(caption, heads, lines, "results many-arms" if len(arms.fusions) > 3 else "results", label=label)
+
+
+def _mean(name: str, arms: Arms, arm: ArmSummary | None, score: str, *, bold: bool) -> str:
+    if arm is None or score not in arm.mean:
+        return "failed" if arm is not None and arm.n_failed and not arm.n_done else NOTHING
+    mean = percent(arm.mean[score])
+    shown = f"<strong>{mean}</strong>" if bold else mean
+    if score in arm.sd:
+        shown += f" ± {percent(arm.sd[score])}"
+    if arm.n_failed:
+        shown += f"<small>{arm.n_done} of {arm.n_done + arm.n_failed} runs</small>"
+    if arm.n_settings > 1:
+        setting = setting_text(arm.setting, with_lam=arms.depends_on_lam(name))
+        shown += f"<small>{escaped(setting)}</small><small>best of {arm.n_settings}</small>"
+    return shown
+
+
+def _difference(row: Comparison, uneven: bool) -> list[str]:
+    found = row.difference
+    if found is None:
+        return [NOTHING] * 3 + ["0"] * uneven
+    interval = interval_text(found.low, found.high)
+    return [points(found.mean), interval, escaped(p_text(found.p)), *[f"{found.n}"] * uneven]
+
+
+def _verdict(row: Comparison) -> str:
+    if row.outcome == FAILED:
+        return "failed" + "".join(f"<small>{escaped(reason)}</small>" for reason in row.summary.failures[:2])
+    if row.outcome == UNLABELLED:
+        return "no labels"
+    if row.outcome == SAME or row.difference is None:
+        return "the same: anchors correspond by construction"
+    words = escaped(row.difference.verdict)
+    if row.outcome not in SIGNS:
+        return words
+    sign, arm = SIGNS[row.outcome]
+    return f'<strong class="{arm_class(arm)}">{sign} {words}</strong>'
+
+
+def about(result: StudyResult) -> str:
+    """All that is needed to judge and repeat the study."""
+    parts = [
+        facts((name, escaped(text)) for name, text in _facts(result).items()),
+        _data_table(result),
+        _adapter_table(result),
+        _failures(result),
+        _warnings(result),
+    ]
+    if result.command:
+        command = f"<pre><code>{escaped(result.command)}</code></pre>"
+        parts += ["<h3>Command</h3>", paragraph("This gives the same result:"), command]
+    return "\n".join(part for part in parts if part)
+
+
+def _facts(result: StudyResult) -> dict[str, str]:
+    footings = []
+    if result.of_footing("fixed"):
+        footings.append("Fixed settings: every setting that was run is a row, and nothing was chosen by label.")
+    if result.of_footing("best"):
+        footings.append("Best settings: for each arm the one with the highest mean was chosen by label: optimistic.")
+    found = {
+        "Arms": f"All arms use the same anchors. {'; '.join(Arms.of(result).texts)}.",
+        "Footing": " ".join(footings),
+        "Seeds": f"{count(result.repeats, 'repeat')} from seed {result.seed}. Every repeat and view draws its own "
+        "numbers, and all arms of a repeat share them: the comparison is paired.",
+        "Reference": f"{result.reference}",
+    }
+    if result.options:
+        found["Views"] = ", ".join(option_texts(result.options))
+    if result.environment:
+        found["Versions"] = ", ".join(f"{name} {version}" for name, version in result.environment.items())
+    return found
+
+
+def _data_table(result: StudyResult) -> str:
+    if not result.data:
+        return ""
+    heads = [("data", ""), ("source", ""), ("samples", "number"), ("clusters", "number"), ("views", ""), ("labels", "")]
+    return table("Data sets", [*heads, ("digest", "")], map(_data_row, result.data))
+
+
+def _data_row(data: DataInfo) -> str:
+    notes = "".join(f"<small>{escaped(str(note))}</small>" for note in data.notes)
+    views = [f"{printable(name)} ({width:,})" for name, width in data.views[:MOST_VIEWS]]
+    views += [f"and {len(data.views) - MOST_VIEWS} more"] if len(data.views) > MOST_VIEWS else []
+    return (
+        row_name(escaped(data.name))
+        + cell(f"<code>{escaped(data.source)}</code>{notes}", "source")
+        + cell(f"{data.n_samples:,}", "number")
+        + cell(f"{data.n_clusters:,}", "number")
+        + cell(f"{len(data.views)}<small>{escaped(', '.join(views))}</small>", "words")
+        + cell("yes" if data.has_labels else "no")
+        + cell(f"<code>{escaped(data.digest)}</code>", "digest")
+    )
+
+
+def _adapter_table(result: StudyResult) -> str:
+    if not result.adapters:
+        return ""
+    rows = [
+        row_name(escaped(each.name)) + cell(escaped(each.distribution), "name") + cell(escaped(each.version))
+        for each in result.adapters
+    ]
+    return table("Adapters", [("adapter", ""), ("from", ""), ("version", "")], rows)
+
+
+def _failures(result: StudyResult) -> str:
+    """Every reason once, with the number of runs that failed for it."""
+    failed = [record for record in result.runs if record.status == FAILED_RUN]
+    times = Counter((record.setting.dataset, record.setting.adapter, record.reason) for record in failed)
+    items = []
+    for (dataset, adapter, reason), n in times.items():
+        where = f"{printable(dataset)} · {printable(adapter)}, {count(n, 'run')}"
+        items.append(f"{escaped(where)}: <code>{escaped(reason)}</code>")
+    return _first_items("Failures", items)
+
+
+def _warnings(result: StudyResult) -> str:
+    times = Counter(warning for record in result.runs for warning in record.warnings).most_common()
+    items = [f"{escaped(text)} <span class='muted'>({count(n, 'run')})</span>" for text, n in times]
+    return _first_items("Warnings", items)
+
+
+def _first_items(title: str, items: Sequence[str]) -> str:
+    """A list under a heading; nothing without items."""
+    if not items:
+        return ""
+    shown = "".join(f"<li>{item}</li>" for item in items[:MOST_REASONS])
+    left = len(items) - MOST_REASONS
+    return f"<h3>{title}</h3>\n<ul>{shown}</ul>" + (paragraph(f"and {left} more", "muted") if left > 0 else "")

@@ -1,0 +1,181 @@
+"""Data sets of a study: how they are read, checked, named and hashed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import IndexArray, is_sparse
+from ..checks import check_whole_number
+from ..clustering import Views, check_views
+from ..data import MultiViewData, load_views
+from ..errors import InputError
+from ..metrics import encode_labels
+from ._results import DataInfo
+
+# Rows are hashed in blocks of about this many bytes.
+BLOCK = 2**24
+# Prepared data sets stay in memory up to this many bytes in all; the latest one always stays.
+MOST_BYTES = 2**28
+
+
+@dataclass(frozen=True, eq=False)
+class DataSpec:
+    """A data set of a study and how it is read.
+
+    Parameters
+    ----------
+    source : str
+        A file, a folder, or the name of a bundled set, see :func:`anchor_align.load_views`.
+    name : str, optional
+        Name in the result; by default the file's name without its suffix.
+    views, labels, orient : optional
+        As for :func:`anchor_align.load_views`.
+    n_clusters : int, optional
+        By default the number of different labels.
+    data : MultiViewData, optional
+        Data in memory; the source is then not read.
+    missing : {"error", "nan"}, default="error"
+        "nan": a row of a view that is all NaN is a missing sample.
+    """
+
+    source: str
+    name: str = ""
+    views: tuple[str, ...] | None = None
+    labels: Any = None
+    orient: str = "auto"
+    n_clusters: int | None = None
+    data: MultiViewData | None = None
+    missing: str = "error"
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A data set that was read and checked."""
+
+    info: DataInfo
+    views: Views
+    labels: IndexArray | None
+
+    @property
+    def n_bytes(self) -> int:
+        return 8 * self.views.n_numbers
+
+
+def name_all(specs: Sequence[DataSpec]) -> list[DataSpec]:
+    """Give every data set its own name: that of the file, or the source if two files have the same name."""
+    if any(not spec.source for spec in specs):
+        raise InputError("Got an empty name for data; expected a file, a folder or a bundled set.")
+    short = [spec.name or _stem(spec.source) for spec in specs]
+    taken = Counter(short)
+    pairs = zip(specs, short, strict=True)
+    names = [spec.source if taken[name] > 1 and not spec.name else name for spec, name in pairs]
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise InputError(f"Data {name!r} is given {count} times; every data set needs a name of its own.")
+    return [replace(spec, name=name) for spec, name in zip(specs, names, strict=True)]
+
+
+def _stem(source: str) -> str:
+    path = Path(source)
+    return path.stem if path.suffix.lower() in (".mat", ".npz") else path.name or os.path.basename(path.resolve())
+
+
+def prepare(spec: DataSpec) -> Prepared:
+    """Load a data set, check it, and hash its content."""
+    data = spec.data
+    if data is None:
+        keys = None if spec.views is None else list(spec.views)
+        data = load_views(spec.source, views=keys, labels=spec.labels, orient=spec.orient)
+        for X in data.views:
+            _lock(X)
+    try:
+        return _checked(spec, data)
+    except InputError as error:
+        raise InputError(f"Data {spec.name!r}: {error}") from error
+
+
+def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
+    if len(set(data.names)) != len(data.views):
+        raise InputError(f"{len(data.views)} views have the names {', '.join(data.names)}; every view needs its own.")
+    views = check_views(dict(zip(data.names, data.views, strict=True)), missing=spec.missing)
+    labels = None if data.labels is None else encode_labels(data.labels, "labels")[0]
+    if labels is not None and len(labels) != views.n_samples:
+        raise InputError(f"there are {len(labels)} labels for {views.n_samples} samples.")
+    if spec.n_clusters is not None:
+        n_clusters = check_whole_number("the number of clusters", spec.n_clusters, least=1)
+    elif labels is not None:
+        n_clusters = int(labels.max()) + 1
+    else:
+        raise InputError("there are no labels to count the clusters by; say how many with --clusters (n_clusters).")
+    if n_clusters > views.n_samples:
+        raise InputError(f"{n_clusters} clusters were asked for, but there are {views.n_samples} samples.")
+    notes = [str(note) for note in data.notes]
+    if views.mask is not None:
+        counts = zip(views.names, views.n_samples - views.mask.sum(axis=1), strict=True)
+        lacking = ", ".join(f"{name!r} {count}" for name, count in counts if count)
+        notes.append(f"Of {views.n_samples} samples, views lack: {lacking}.")
+    views_digest, digest = digests(views.matrices, labels)
+    info = DataInfo(
+        name=spec.name,
+        source=spec.source,
+        n_samples=views.n_samples,
+        n_clusters=n_clusters,
+        views=tuple((name, int(X.shape[1])) for name, X in zip(views.names, views.matrices, strict=True)),
+        has_labels=labels is not None,
+        digest=digest,
+        notes=tuple(notes),
+        views_digest=views_digest,
+        kinds=tuple(f"{'sparse ' * is_sparse(X)}{X.dtype}" for X in views.matrices),
+    )
+    return Prepared(info, views, labels)
+
+
+def _lock(X: Any) -> None:
+    """Make data that were read for the study read-only: all runs see the same numbers."""
+    for part in (X.data, X.indices, X.indptr) if is_sparse(X) else (X,):
+        while isinstance(part, np.ndarray):
+            part.flags.writeable = False
+            part = part.base
+
+
+def digests(views: Sequence[Any], labels: IndexArray | None) -> tuple[str, str]:
+    """Hash of the numbers in the views, and hash of views and labels.
+
+    The same numbers have the same hash in any memory layout, precision and file format.
+    """
+    state = hashlib.sha256()
+    for X in views:
+        parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
+        state.update(f"{len(parts)} {X.shape} ".encode())
+        for part in parts:
+            rows = max(1, BLOCK // max(1, part[:1].nbytes))
+            for start in range(0, len(part), rows):
+                state.update(np.ascontiguousarray(part[start : start + rows], dtype=np.float64).data)
+    alone = state.hexdigest()
+    if labels is not None:
+        state.update(labels.astype(np.int64).data)
+    return f"sha256:{alone}", f"sha256:{state.hexdigest()}"
+
+
+class Shelf:
+    """Prepared data sets, as many as fit into memory; ``memory`` holds data that have no source to read."""
+
+    def __init__(self, memory: Mapping[str, MultiViewData] | None = None) -> None:
+        self._memory = memory or {}
+        self._kept: dict[str, Prepared] = {}
+
+    def get(self, spec: DataSpec) -> Prepared:
+        if spec.name not in self._kept:
+            prepared = prepare(replace(spec, data=spec.data or self._memory.get(spec.name)))
+            while self._kept and sum(each.n_bytes for each in self._kept.values()) + prepared.n_bytes > MOST_BYTES:
+                del self._kept[next(iter(self._kept))]
+            self._kept[spec.name] = prepared
+        return self._kept[spec.name]

@@ -1,0 +1,225 @@
+"""The pipeline on real clusters of this machine: any workers, one that is killed, memory limits, clusters that go."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from dask_arrays import computed
+
+from anchor_align import AlignedClusterer, ClusterError, GramMatrices, align
+from anchor_align.metrics import acc
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+# Sockets and loops of a cluster that ends are left to the garbage collector in some versions of distributed.
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+N_CLUSTERS, N_SAMPLES, ROWS = 4, 2_000, 700
+ADAPTERS: list[tuple[str, dict[str, Any]]] = [
+    ("lmvsc", {}),
+    ("fmvacc", {"n_init": 2}),
+    ("fmvacc", {"n_init": 1, "orthogonal": False, "max_iter": 4}),
+    ("sfmc", {"anchors": "random", "max_iter": 2}),
+]
+
+
+@contextmanager
+def cluster(n_workers: int = 2, **settings: Any) -> Iterator[Any]:
+    """A client of a cluster on this machine."""
+    settings = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0", **settings}
+    with (
+        distributed.LocalCluster(n_workers=n_workers, **settings) as local,
+        distributed.Client(local) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Two worker processes."""
+    with cluster() as found:
+        yield found
+
+
+def planted() -> list[np.ndarray]:
+    """Two views of clusters that overlap a little."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(N_CLUSTERS, size=N_SAMPLES)
+    return [6.0 * rng.standard_normal((N_CLUSTERS, 5))[labels] + rng.standard_normal((N_SAMPLES, 5)) for _ in range(2)]
+
+
+def clusterer(adapter: str, params: dict[str, Any], **settings: Any) -> AlignedClusterer:
+    """The same fit everywhere."""
+    return AlignedClusterer(
+        adapter, n_clusters=N_CLUSTERS, n_anchors=6, adapter_params=params, random_state=0, **settings
+    )
+
+
+def on_dask(rows: int = ROWS) -> list[Any]:
+    """The views as Dask arrays."""
+    return [da.from_array(X, chunks=(rows, -1)) for X in planted()]
+
+
+@pytest.mark.parametrize(("adapter", "params"), ADAPTERS)
+def test_two_processes_find_what_one_machine_finds(client: Any, adapter: str, params: dict[str, Any]) -> None:
+    """The labels are those in memory, whether views and graphs are kept or not, and new samples get theirs."""
+    expected = clusterer(adapter, params).fit(planted()).labels_
+    fitted = clusterer(adapter, params).fit(on_dask())
+    assert acc(expected, computed(fitted.labels_)) == 1.0
+    np.testing.assert_array_equal(fitted.predict(on_dask(1_100)).compute(), computed(fitted.labels_))
+    if adapter != "sfmc":
+        kept = [X.persist() for X in on_dask(1_100)]
+        again = clusterer(adapter, params, storage="never", gather=True).fit(kept)
+        assert acc(expected, again.labels_) == 1.0
+
+
+def test_rows_stay_where_they_are_made(client: Any) -> None:
+    """Chunks of two views that are made anew in a pass are made where they are multiplied: next to nothing travels."""
+    views = [
+        da.map_blocks(_block_of_view, view, chunks=((20_000,) * 12, (8,)), dtype="f8", meta=np.empty((0, 8)))
+        for view in range(2)
+    ]
+    assert sum(X.nbytes for X in views) > 30e6
+    before = client.run(_received)
+    assert GramMatrices.from_graphs(views).n_samples == 240_000
+    assert sum(client.run(_received).values()) - sum(before.values()) < 1e5
+
+
+def _block_of_view(view: int, block_info: Any = None) -> np.ndarray:
+    return np.random.default_rng([view, block_info[None]["chunk-location"][0]]).random((20_000, 8))
+
+
+def _received(dask_worker: Any) -> int:
+    """Bytes that a worker got from others."""
+    return sum(int(each["total"]) for each in dask_worker.transfer_incoming_log)
+
+
+@pytest.mark.parametrize(("n_workers", "threads"), [(1, 1), (1, 4), (4, 1)])
+def test_any_number_of_workers_and_threads(n_workers: int, threads: int) -> None:
+    """The result is the same to the last digit, as the chunks are the same."""
+    expected = clusterer("lmvsc", {}).fit(on_dask())
+    labels, embedding = np.asarray(expected.labels_), np.asarray(expected.embedding_)
+    with cluster(n_workers, threads_per_worker=threads, processes=False):
+        fitted: Any = clusterer("lmvsc", {}).fit(on_dask())
+        np.testing.assert_array_equal(computed(fitted.labels_), labels)
+        np.testing.assert_array_equal(fitted.embedding_.compute(), embedding)
+
+
+def at_visit(number: int, action: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Do something when the chunks are visited for the so-and-so-many-th time."""
+    from anchor_align.engines.dask._chunks import Tasks
+
+    persist, visits = Tasks.persist, [0]
+
+    def counted(self: Any, **options: Any) -> Any:
+        visits[0] += 1
+        kept = persist(self, **options)
+        if visits[0] == number:
+            action()
+        return kept
+
+    monkeypatch.setattr(Tasks, "persist", counted)
+    return visits
+
+
+@pytest.mark.parametrize(
+    ("adapter", "params", "visit"),
+    [("lmvsc", {}, 8), ("fmvacc", {"n_init": 1, "orthogonal": False, "max_iter": 4}, 16)],
+)
+def test_a_worker_that_is_killed_changes_nothing(
+    adapter: str, params: dict[str, Any], visit: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The scheduler runs its tasks again, and what it had kept is made anew."""
+    expected = clusterer(adapter, params).fit(planted()).labels_
+    with cluster() as client:
+        pids = client.run(os.getpid)
+        visits = at_visit(visit, lambda: os.kill(next(iter(pids.values())), signal.SIGKILL), monkeypatch)
+        fitted = clusterer(adapter, params).fit(on_dask())
+        assert visits[0] > visit
+        assert acc(expected, computed(fitted.labels_)) == 1.0
+        assert set(client.run(os.getpid).values()) != set(pids.values())
+
+
+def test_a_cluster_that_goes_away_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One sentence, instead of an error of the network."""
+    with cluster() as client:
+        at_visit(8, client.cluster.close, monkeypatch)
+        with pytest.raises(ClusterError, match="The Dask cluster was closed or lost during the work"):
+            clusterer("lmvsc", {}).fit(on_dask())
+
+
+def test_views_that_went_away_with_their_cluster_are_told() -> None:
+    """They were kept there, and nobody is left to ask for them."""
+    with cluster(1, processes=False) as client:
+        kept = client.persist(on_dask())
+        assert align(kept)[0].shape == (5, 5)
+    for work in (align, clusterer("lmvsc", {}).fit):
+        with pytest.raises(
+            ClusterError, match="The Dask cluster that kept these data was closed or lost: persisted views"
+        ):
+            work(kept)
+
+
+def test_a_chunk_that_kills_its_workers_is_told() -> None:
+    """Dask gives up after some attempts; the error says what to do about it."""
+    from dask import config
+
+    views = [da.map_blocks(_deadly, chunks=((1_000,) * 3, (5,)), dtype="f8", meta=np.empty((0, 5))) for _ in range(2)]
+    with (
+        config.set({"distributed.scheduler.allowed-failures": 0}),
+        cluster(1),
+        pytest.raises(ClusterError, match="rechunk the views to fewer rows, or give the workers more memory"),
+    ):
+        clusterer("lmvsc", {}).fit(views)
+
+
+def _deadly(block_info: Any = None) -> np.ndarray:
+    os.kill(os.getpid(), signal.SIGKILL)
+    return np.empty((1_000, 5))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peaks are read from /proc")
+def test_workers_with_far_less_memory_than_the_data() -> None:
+    """960 MB in two views, two workers of 450 MB: the limit holds, and nothing is restarted."""
+    n, rows, d, limit = 240_000, 10_000, 500, 450e6
+    views = [
+        da.map_blocks(
+            _wide_block, view, chunks=((rows,) * (n // rows), (d,)), dtype=np.float32, meta=np.empty((0, d), np.float32)
+        )
+        for view in range(2)
+    ]
+    assert sum(X.nbytes for X in views) > 2 * limit
+    with cluster(memory_limit=limit) as client:
+        before = set(client.run(os.getpid).values())
+        fit = clusterer("lmvsc", {"kmeans": "sample"}, storage="never").fit(views)
+        assert acc(np.tile(np.arange(rows) % N_CLUSTERS, n // rows), computed(fit.labels_)) > 0.99
+        assert set(client.run(os.getpid).values()) == before
+        assert max(client.run(_peak).values()) < limit
+
+
+def _wide_block(view: int, block_info: Any = None) -> np.ndarray:
+    """The same few samples again and again, a little different in each chunk."""
+    number = block_info[None]["chunk-location"][0]
+    rng = np.random.default_rng(view)
+    centres = 2.0 * rng.standard_normal((N_CLUSTERS, 500))
+    noise = rng.standard_normal((100, 500))
+    block = np.tile((centres[np.arange(100) % N_CLUSTERS] + noise).astype(np.float32), (100, 1))
+    block += np.random.default_rng([view, number]).standard_normal((10_000, 1), dtype=np.float32)
+    return block
+
+
+def _peak() -> int:
+    """Most bytes that this process had; getrusage tells those of the process that started it, if it had more."""
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])

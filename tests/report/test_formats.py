@@ -1,0 +1,397 @@
+"""A study's result as text: what tables say and how they fit, and files that other programs read without loss."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import study_results
+from rich.cells import cell_len
+from rich.console import Console
+from study_results import MadeUpRow, study
+
+from anchor_align.errors import UnknownNameError
+from anchor_align.report import FORMATS, render, study_table
+from anchor_align.report._study_tables import study_tables
+from anchor_align.report._table_writers import escape_markdown
+from anchor_align.study import SCORES, StudyResult, summarise
+
+RESULTS: dict[str, Callable[[], StudyResult]] = {
+    made.__name__: made
+    for made in (
+        study_results.one_row,
+        study_results.several_rows,
+        study_results.failing_rows,
+        study_results.no_labels,
+        study_results.some_labels,
+        study_results.same_by_construction,
+        study_results.hostile_names,
+        study_results.sweep,
+        study_results.other_arms,
+    )
+}
+LONG_NAME = "a_name_of_sixty_characters_that_goes_on_and_on_and_on_and_on"
+
+
+@pytest.fixture(params=list(RESULTS.values()), ids=list(RESULTS))
+def result(request: pytest.FixtureRequest) -> StudyResult:
+    made: StudyResult = request.param()
+    return made
+
+
+def settings_study(*, kind: str = "compare", n_lams: int = 2) -> StudyResult:
+    """Adapter settings, anchors and lam vary; summarised as studies are."""
+    made = study(
+        [
+            MadeUpRow("digits", adapter, (0.5, 0.6, 0.55), m, 0.1 * step, (("alpha", alpha), ("scale", "unit")))
+            for adapter in ("lmvsc", "fmvacc")
+            for alpha in (0.5, 1.0)
+            for m in (10, 20)
+            for step in range(n_lams)
+        ],
+        kind=kind,
+        repeats=3,
+    )
+    return replace(made, summaries=summarise(made.records, score="acc", footings=["fixed", "best"]))
+
+
+def strict_json(text: str) -> dict[str, list[dict[str, object]]]:
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is not JSON")
+
+    loaded: dict[str, list[dict[str, object]]] = json.loads(text, parse_constant=refuse)
+    return loaded
+
+
+def printed(result: StudyResult, *, encoding: str = "utf-8", styled: bool = False) -> str:
+    """What a console shows."""
+    raw = io.BytesIO()
+    file = io.TextIOWrapper(raw, encoding=encoding)
+    Console(file=file, width=80, force_terminal=styled, color_system="standard" if styled else None).print(
+        study_table(result)
+    )
+    file.flush()
+    return raw.getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_tables_fit(result: StudyResult, width: int) -> None:
+    """No line is wider than the console, whatever the names."""
+    assert max(map(cell_len, render(result, "table", width=width).splitlines())) <= width
+
+
+def test_numbers_are_whole_at_80_columns(result: StudyResult) -> None:
+    """Every number of every table is there in one piece."""
+    text = render(result, "table")
+    for grid in study_tables(result):
+        for row in grid.rows:
+            missing = [
+                cell.text for cell, c in zip(row, grid.columns, strict=True) if c.numbers and cell.text not in text
+            ]
+            assert not missing
+
+
+def test_long_names_are_folded_not_cut() -> None:
+    """A name of sixty characters is there to the last one."""
+    text = render(study([MadeUpRow(LONG_NAME, "lmvsc", (0.5, 0.6, 0.7))], repeats=3), "table")
+    table = text.split("\n\n")[0].splitlines()
+    rows = table[1 + [line.startswith("─") for line in table].index(True) :]
+    assert "".join(line.split()[0] for line in rows) == LONG_NAME
+
+
+def test_the_first_table_says_what_it_shows() -> None:
+    """Score, unit, repeats, footing and what does not vary are in the caption; settings that vary are in columns."""
+    first = study_tables(study_results.several_rows())[0]
+    assert first.caption == (
+        "ACC in %, mean ± sd over 10 repeats, all arms on the same anchors; fixed settings, nothing chosen by label; "
+        "lam 0.1"
+    )
+    assert [column.header for column in first.columns] == [
+        "data",
+        "adapter",
+        "anchors",
+        "unaligned",
+        "aligned",
+        "concat",
+    ]
+    varied = study_tables(settings_study())[0]
+    assert [column.header for column in varied.columns][:5] == ["data", "adapter", "settings", "anchors", "lam"]
+    assert "lmvsc, fmvacc with scale=unit" in varied.caption
+    assert varied.rows[0][2].text == "alpha=0.5"
+
+
+def test_a_p_never_comes_without_its_n(result: StudyResult) -> None:
+    """Every table with a p has the number of repeats beside it, and no stars."""
+    for grid in study_tables(result):
+        headers = [column.header for column in grid.columns]
+        assert ("p" in headers) == ("n" in headers)
+    if not any("*" in row.dataset for row in result.summaries):
+        assert "*" not in render(result, "table")
+
+
+def test_differences_read_with_sign_interval_and_verdict() -> None:
+    """Points with sign, interval, p and verdict of a row, and what the short words stand for."""
+    row = study_tables(study_results.one_row())[1].rows[0]
+    found = study_results.one_row().summaries[0].differences["acc"]
+    assert found.low is not None
+    assert row[2].text == f"+{100 * found.mean:.1f}"
+    assert row[3].text.startswith(f"+{100 * found.low:.1f} to +")
+    assert [cell.text for cell in row[4:]] == ["0.002", "10", "aligned better"]
+    assert row[-1].short == "better"
+
+
+def test_the_highest_mean_is_bold_and_ties_are_all_bold() -> None:
+    """As they read, to the digit shown; arms with failed runs do not compete."""
+    made = study_results.one_row()
+    row = made.summaries[0]
+
+    def bold(**means: float) -> list[bool]:
+        arms = {name: replace(row.arms[name], mean={"acc": mean}) for name, mean in means.items()}
+        changed = replace(made, summaries=(replace(row, arms=arms),))
+        return [cell.bold for cell in study_tables(changed)[0].rows[0][-3:]]
+
+    assert bold(unaligned=0.5, aligned=0.7, concat=0.6) == [False, True, False]
+    assert bold(unaligned=0.5, aligned=0.70001, concat=0.70002) == [False, True, True]
+    fewer = replace(row.arms["concat"], mean={"acc": 0.99}, n_done=1, n_failed=9)
+    changed = replace(made, summaries=(replace(row, arms={**row.arms, "concat": fewer}),))
+    assert [cell.bold for cell in study_tables(changed)[0].rows[0][-3:]] == [False, True, False]
+
+
+def test_terminals_show_bold_and_files_do_not() -> None:
+    """Escape codes are for terminals alone."""
+    assert "\x1b[1m" in printed(study_results.one_row(), styled=True)
+    assert "\x1b" not in printed(study_results.one_row())
+
+
+def test_failed_rows_say_why() -> None:
+    """The cells say that runs failed; the reason stands below, once, with how many runs it stopped."""
+    text = render(study_results.failing_rows(), "table")
+    assert re.search(r"3sources\s+lmvsc\s+20\s+failed\s+failed\s+failed\n", text)
+    flat = " ".join(text.split())
+    assert flat.count("3sources, lmvsc, all arms, 15 of 15 runs: InputError: 400 anchors for 169 samples;") == 1
+    assert "3sources, fmvacc, all arms, 3 of 15 runs: ValueError" in flat
+
+
+def test_runs_that_do_not_depend_on_lam_fail_once() -> None:
+    """The same failed run is not counted again for every lam."""
+    cells = [MadeUpRow("digits", "lmvsc", (0.5, 0.6, 0.7), lam=lam, failed={0: "no memory"}) for lam in (0.1, 1.0)]
+    (note,) = study_tables(study(cells, repeats=2))[0].notes
+    assert note == "failed: digits, lmvsc, all arms, 4 of 8 runs: no memory"
+
+
+def test_data_without_labels_are_said_to_be() -> None:
+    """Their cells are empty, and a line says why; a study without any scores has no table of differences."""
+    grids = study_tables(study_results.some_labels())
+    assert grids[0].notes == ("mydata: clustered but not scored: the data have no labels",)
+    assert grids[1].rows[1][-1].text == "not scored"
+    assert len(study_tables(study_results.no_labels())) == 1
+
+
+def test_one_repeat_has_neither_spread_nor_p() -> None:
+    """Means alone, and the caption says so."""
+    text = render(study_results.one_row(repeats=1), "table")
+    assert "±" not in text
+    assert "ACC in %, one repeat," in text
+    assert "one repeat: no interval, no p" in text
+
+
+def test_the_best_footing_says_what_it_is() -> None:
+    """Each arm with its own setting, out of how many, chosen by label; lam only for the arm that has one."""
+    result = settings_study()
+    best = study_tables(result)[2]
+    assert "chosen by label, which is optimistic; aligned chose from more settings than unaligned" in best.caption
+    headers = [column.header for column in best.columns]
+    assert headers == ["data", "adapter", "arm", "ACC", "anchors", "lam", "settings", "best of"]
+    unaligned, aligned = ([cell.text for cell in row] for row in best.rows[:2])
+    assert (unaligned[5], unaligned[-1], aligned[-1]) == ("\N{EN DASH}", "4", "8")
+    sums: dict[float, dict[object, float]] = {0.0: {}, 0.1: {}}
+    for record in result.records:
+        if (record.setting.adapter, record.arm) == ("lmvsc", "aligned") and record.scores:
+            scores = sums[record.setting.lam]
+            scores[record.setting] = scores.get(record.setting, 0.0) + record.scores["acc"]
+    assert aligned[5] == max(("0", "0.1"), key=lambda lam: max(sums[float(lam)].values()))
+
+
+def test_a_sweep_is_laid_out_by_anchors_and_lam() -> None:
+    """Rows are anchors, columns lam, between the arms that do not depend on it."""
+    first = study_tables(study_results.sweep())[0]
+    assert [column.header for column in first.columns] == [
+        *("anchors", "unaligned", "lam 0", "lam 0.01", "lam 0.1", "lam 1", "lam 10", "lam inf", "concat")
+    ]
+    assert [row[0].text for row in first.rows] == ["10", "20", "50"]
+    summary = study_results.sweep().summaries[2]
+    assert first.rows[0][4].text == f"{100 * summary.arms['aligned'].mean['acc']:.1f}"
+    assert first.rows[0][4].bold
+
+
+def test_a_sweep_of_many_lams_continues_below() -> None:
+    """More columns than fit go to another table; settings of the adapter have tables of their own."""
+    grids = [
+        grid for grid in study_tables(settings_study(kind="sweep", n_lams=9)) if grid.columns[0].header == "anchors"
+    ]
+    assert [len(grid.columns) for grid in grids] == [10, 5] * 4
+    assert grids[0].caption.startswith("digits, lmvsc, alpha=0.5: ACC in %")
+    assert grids[0].caption.endswith("; lmvsc with scale=unit")
+    assert grids[1].caption == "digits, lmvsc, alpha=0.5, continued"
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
+def test_consoles_of_any_encoding_can_show_it(result: StudyResult, encoding: str) -> None:
+    """Signs that a console does not have are replaced, names become codes; UTF-8 shows all of it."""
+    text = printed(result, encoding=encoding)
+    assert ("\N{MINUS SIGN}" in text) == (encoding == "utf-8" and len(study_tables(result)) > 1)
+    plus_minus = "+-" if encoding == "ascii" else "±"
+    assert (plus_minus in text) == ("±" in printed(result))
+
+
+def test_names_cannot_steer_the_terminal() -> None:
+    """Control characters in names and reasons are shown, not obeyed."""
+    text = render(study([MadeUpRow("a\x1b[2J\nb", "lmvsc", (0.5, 0.6, 0.7), failed={0: "x\ry"})], repeats=2), "table")
+    assert "a\\x1b[2J\\nb" in text
+    assert "x\\ry" in text
+    assert not re.search(r"[\x00-\x09\x0b-\x1f]", text)
+
+
+def test_json_keeps_the_contract(result: StudyResult) -> None:
+    """Strict JSON in ASCII, with all keys, and every record as it was."""
+    text = render(result, "json")
+    assert text.isascii()
+    loaded = strict_json(text)
+    assert {"records", "summary", "environment", "study"} == set(loaded)
+    keys = {"dataset", "adapter", "arm", "n_anchors", "lam", "repeat", "seed", *SCORES, "seconds", "status"}
+    assert len(loaded["records"]) == len(result.records)
+    for found, record in zip(loaded["records"], result.records, strict=True):
+        assert keys <= set(found)
+        assert (found["dataset"], found["arm"], found["seconds"]) == (
+            record.setting.dataset,
+            record.arm,
+            record.seconds,
+        )
+        assert {name: found[name] for name in SCORES} == (record.scores or dict.fromkeys(SCORES))
+        lam = found["lam"]
+        assert isinstance(lam, float | str)
+        assert float(lam) == record.setting.lam
+    assert [row["footing"] for row in loaded["summary"]] == [row.footing for row in result.summaries]
+
+
+def test_json_has_words_for_odd_values() -> None:
+    """NumPy's numbers are numbers, infinity and unknown objects are text, what is not finite is null."""
+    made = study_results.one_row(repeats=1)
+    params = (("a", np.int64(3)), ("b", float("nan")), ("c", np.float64(0.5)), ("d", {1}), ("e", (1, "x")), ("f", None))
+    setting = replace(made.records[0].setting, params=params, lam=np.float64("inf"), dataset="bad\udcff")
+    seed: Any = np.int64(2)
+    record = replace(made.records[0], setting=setting, objective=float("nan"), seed=seed)
+    (found,) = strict_json(render(replace(made, records=(record,), summaries=()), "json"))["records"]
+    assert found["params"] == {"a": 3, "b": "nan", "c": 0.5, "d": "{1}", "e": [1, "x"], "f": None}
+    assert (found["lam"], found["objective"], found["seed"], found["dataset"]) == ("inf", None, 2, "bad\udcff")
+
+
+def test_csv_is_read_back_whole(result: StudyResult) -> None:
+    """Pandas reads every row, and every score to the last digit."""
+    frame = pd.read_csv(io.StringIO(render(result, "csv")), keep_default_na=False, na_values={s: [""] for s in SCORES})
+    assert list(frame["dataset"]) == [record.setting.dataset for record in result.records]
+    assert list(frame["lam"].astype(float)) == [record.setting.lam for record in result.records]
+    expected = [np.nan if record.scores is None else record.scores["nmi"] for record in result.records]
+    # All digits are there, but older versions of pandas do not read the last one right.
+    np.testing.assert_allclose(frame["nmi"].to_numpy(dtype=float), expected, rtol=1e-15)
+
+
+def test_csv_of_equal_studies_is_equal() -> None:
+    """How long runs took does not change a byte."""
+    made = study_results.one_row()
+    slower = replace(made, records=tuple(replace(record, seconds=99.0) for record in made.records))
+    assert render(made, "csv") == render(slower, "csv")
+
+
+@pytest.mark.parametrize(
+    "name", ["a,b", 'say "x"', "two\nlines", "carriage\rreturn", " spaces ", "bad\udcff", "手書き"]
+)
+def test_csv_quotes_names(name: str) -> None:
+    """Names of any kind come back from the csv module as they were, broken encodings as codes."""
+    text = render(study([MadeUpRow(name, "lmvsc", (0.5, 0.6, 0.7))], repeats=1), "csv")
+    text.encode("utf-8")
+    rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
+    assert {len(row) for row in rows} == {17}
+    assert {row[0] for row in rows[1:]} == {name.replace("\udcff", "\\udcff")}
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r"])
+def test_csv_holds_no_formulas(sign: str) -> None:
+    """What a spreadsheet would run is marked as text."""
+    text = render(study([MadeUpRow(f"{sign}1+1", "lmvsc", (0.5, 0.6, 0.7))], repeats=1), "csv")
+    assert next(csv.DictReader(io.StringIO(text, newline="")))["dataset"] == f"'{sign}1+1"
+
+
+def test_csv_shows_settings() -> None:
+    """Settings of the adapter are pairs; values that look like the next pair are quoted."""
+    params = (("alpha", 0.5), ("scale", "a;b=c"), ("k", 3))
+    text = render(study([MadeUpRow("d", "lmvsc", (0.5, 0.6, 0.7), params=params)], repeats=1), "csv")
+    assert next(csv.DictReader(io.StringIO(text)))["params"] == "alpha=0.5;scale='a;b=c';k=3"
+
+
+def test_markdown_tables_are_whole(result: StudyResult) -> None:
+    """Every row has as many cells as its header, and no name is a tag, a link or a heading."""
+    text = render(result, "md")
+    for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        counts = {len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}
+        assert len(counts) == 1
+    assert "<script>" not in text.replace("\\<script>", "")
+    assert text.endswith("\n")
+
+
+def test_markdown_marks_the_highest_in_bold() -> None:
+    """Bold cells, numbers flush right, columns in line."""
+    table = render(study_results.one_row(), "md").split("\n\n")[1].splitlines()
+    assert re.search(r"\| \*\*\d\d\.\d ± \d\.\d\*\* \|", table[2])
+    assert re.fullmatch(r"\| -+ \| -+ \|( -+: \|){4}", table[1])
+    assert len({len(line) for line in table}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a|b", r"a\|b"),
+        ("*a*", r"\*a\*"),
+        ("_a_b_", r"\_a_b\_"),
+        ("`x` [y](z)", r"\`x\` \[y\](z)"),
+        ("&lt; R&D", r"\&lt; R&D"),
+        ("http://x.y @me", "http://<!-- -->x.y @<!-- -->me"),
+        ("back\\slash", "back\\\\slash"),
+    ],
+)
+def test_markdown_escapes_markup(name: str, shown: str) -> None:
+    """Signs that mean something are escaped, others are left readable."""
+    assert escape_markdown(name) == shown
+
+
+@pytest.mark.parametrize("name", ["# a", "- a", "+ a", "> a", "1. a", "2) a"])
+def test_captions_are_paragraphs(name: str) -> None:
+    """A name at the start of a caption begins no heading, list or quotation."""
+    text = render(study([MadeUpRow(name, "lmvsc", (0.5, 0.6, 0.7))], kind="sweep", repeats=2), "md")
+    assert re.match(r"\d?\\[#+>.)-]", text)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_study_without_runs_can_be_written(format: str) -> None:
+    """Nothing was run: tables say so, JSON has no records, CSV its header alone, LaTeX its first comment alone."""
+    text = render(replace(study_results.one_row(), records=(), summaries=()), format)
+    assert text.endswith("\n")
+    if format == "json":
+        assert strict_json(text)["records"] == strict_json(text)["summary"] == []
+    else:
+        assert text.count("\n") == 1
+        assert text.startswith({"csv": "dataset,", "latex": "% needs"}.get(format, "No runs."))
+
+
+def test_unknown_formats_are_refused() -> None:
+    """The error names the formats."""
+    with pytest.raises(UnknownNameError, match="Did you mean 'latex'"):
+        render(study_results.one_row(), "latx")
