@@ -190,15 +190,28 @@ class _Pool:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Block Ctrl-C while processes start: they inherit the block, and only the first process reacts to Ctrl-C."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    """Hold Ctrl-C back until the block ends, so that a process is started completely or not at all.
+
+    The blocked signal is inherited by the new process: only the first process reacts to Ctrl-C. The block alone is not
+    enough here, because the signal may arrive in another thread, and its handler then runs in the main thread.
+    """
+    held_back: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    # Python runs handlers in the main thread only; None is a handler of the program that embeds Python.
+    handled_here = threading.current_thread() is threading.main_thread() and handler is not None
+    if handled_here:
+        signal.signal(signal.SIGINT, lambda number, _: held_back.append(number))
+    blockable = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blockable else set()
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if blockable:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if handled_here:
+            signal.signal(signal.SIGINT, handler)
+            if held_back:
+                signal.raise_signal(signal.SIGINT)
 
 
 _worker: Worker
