@@ -151,6 +151,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
             labels=arguments.labels,
             orient=arguments.orient,
             n_clusters=arguments.clusters,
+            max_bytes=arguments.max_size,
         )
         for source in arguments.data or defaults.data
     ]
@@ -177,6 +178,7 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--no-labels"] if arguments.labels is False else []
     words += ["--labels", arguments.labels] if arguments.labels else []
     words += ["--orient", arguments.orient] if arguments.orient != "auto" else []
+    words += ["--max-size", str(arguments.max_size)] if arguments.max_size else []
     words += ["--clusters", str(arguments.clusters)] if arguments.clusters else []
     words += ["--missing", arguments.missing] if arguments.missing != "error" else []
     words += ["--drop", repr(arguments.drop)] if arguments.drop else []

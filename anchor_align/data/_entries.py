@@ -289,6 +289,9 @@ def checked_sparse(key: str, X: Any) -> Any:
     if X.format not in ("csr", "csc"):
         X = sp.csr_array(X)
     X.check_format(full_check=True)
+    # scipy does not look at the starts of rows if the last of them says that nothing is stored.
+    if X.indptr[0] != 0 or (np.diff(X.indptr) < 0).any():
+        raise ValueError("a sparse matrix whose rows or columns overlap")
     return X
 
 

@@ -20,8 +20,8 @@ from ._size_limits import MEMBER_BYTES, SizeLimit, sparse_bytes
 # Groups in which MATLAB keeps the contents of cells and objects.
 _HIDDEN_GROUPS = ("#refs#", "#subsystem#")
 _DEEPEST_GROUP = 16
-# To open a node takes time, and a small file can name the same node very often: each counts as so much memory.
-_NODE_BYTES = 2**13
+# To open a node takes time, and a small file can name the same node very often: each time counts as so much memory.
+_AGAIN_BYTES = 2**18
 # Texts of variable length are read in blocks: all may be the same long text, which is in the file once.
 _TEXTS_AT_ONCE = 64
 # A smaller chunk cannot inflate to much; zlib makes at most 1032 bytes of one.
@@ -58,6 +58,8 @@ class _Hdf5Reader:
 
     def __init__(self, limit: SizeLimit, file: Any, from_matlab: bool) -> None:
         self.limit, self.file, self.from_matlab = limit, file, from_matlab
+        # What was made of each node; MATLAB stores one empty array for all empty members of cells.
+        self._is_empty: dict[Any, bool] = {}
 
     def linked(self, group: Any, name: str, key: str, above: tuple[Any, ...]) -> Entry:
         """Entry of a member of a group; ``above`` are the nodes that it is in."""
@@ -65,9 +67,16 @@ class _Hdf5Reader:
         return Entry(key, "other", (), what=_ELSEWHERE) if node is None else self.entry(key, node, above)
 
     def entry(self, key: str, node: Any, above: tuple[Any, ...]) -> Entry:
-        self.limit.count(_NODE_BYTES)
         if len(above) > _DEEPEST_GROUP or node in above:
             return Entry(key, "other", (), what="nested too deep or part of itself")
+        if self._is_empty.get(node):
+            return Entry(key, "empty", (0,), what="empty")
+        self.limit.count(_AGAIN_BYTES if node in self._is_empty else 0)
+        made = self._new_entry(key, node, above)
+        self._is_empty[node] = made.kind == "empty"
+        return made
+
+    def _new_entry(self, key: str, node: Any, above: tuple[Any, ...]) -> Entry:
         kind = node.attrs.get("MATLAB_class", "")
         kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
         if "MATLAB_object_decode" in node.attrs and kind not in ("struct", "cell"):

@@ -243,6 +243,7 @@ def test_sweep_shows_lam_against_anchors(capfd: pytest.CaptureFixture[str]) -> N
         (["sfmc", "--anchors", "8,9", "--data", "simulated"], "Data 'simulated': Adapter 'sfmc' needs the same number"),
         (["lmvsc", "--weights", "1,2,3", "--data", "simulated"], "Data 'simulated': got 3 weights for 2 views"),
         (["lmvsc", "--weights", "0,0"], "weights must be finite, >= 0 and not all zero"),
+        (["lmvsc", "--data", "/dev/zero"], "Cannot read /dev/zero: it is a pipe or a device"),
         (["lmvsc", "--plugin", "nowhere.py"], "Plug-in file 'nowhere.py' cannot be read"),
         (["lmvsc", "--cache", "/dev/null"], "Cannot write /dev/null"),
     ],
@@ -269,6 +270,7 @@ def test_refused_in_one_line(
         (["--weights", "some"], "argument --weights: expected auto or numbers separated by commas, got 'some'"),
         (["--anchors", "4,,5"], "argument --anchors: expected a number, or numbers separated by commas, got '4,,5'"),
         (["--missing", "zero"], "argument --missing: invalid choice: 'zero'"),
+        (["--max-size", "lots"], 'argument --max-size: the size must be an amount such as "500MB"'),
     ],
 )
 def test_bad_values_of_options(command: str, words: list[str], message: str, capfd: pytest.CaptureFixture[str]) -> None:
