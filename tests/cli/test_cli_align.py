@@ -490,7 +490,7 @@ def test_a_mask_is_not_written_over(tmp_path: Path, planted: Any) -> None:
 
 def test_sparse_graphs_that_are_no_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A sparse .npz of structured values is refused in one line."""
-    parts = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([2, 2])}
+    parts: dict[str, Any] = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([2, 2])}
     data = np.zeros(2, dtype=[("a", "f8"), ("b", "i4")])
     np.savez(tmp_path / "a.npz", **parts, data=data, format=np.array(b"csr"))
     assert run(tmp_path / "a.npz", "-o", tmp_path / "b.npz", verbosity=0) == 2

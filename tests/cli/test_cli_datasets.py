@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -97,7 +98,8 @@ def test_hidden_characters_are_written_out(tmp_path: Path, capsys: pytest.Captur
     assert run(tmp_path / f"{name}.npz") == 2
     err = capsys.readouterr().err
     assert f"{shown}.npz does not exist" in err
-    np.savez(tmp_path / f"{name}.npz", **{f"{name}1": RNG.random((9, 4)), f"{name}2": RNG.random((9, 5))})
+    views: dict[str, Any] = {f"{name}1": RNG.random((9, 4)), f"{name}2": RNG.random((9, 5))}
+    np.savez(tmp_path / f"{name}.npz", **views)
     assert run(tmp_path / f"{name}.npz") == 0
     out = capsys.readouterr().out
     assert f"{shown}1" in out.replace("\n", "")

@@ -59,7 +59,7 @@ def mutated(seed: int) -> bytes:
     """A compressed file with flipped bits, or with changed content that was compressed again, or not at all."""
     rng = np.random.default_rng(seed)
     kind = rng.choice(["flip", "recompress", "plain"])
-    file = io.BytesIO()
+    file: Any = io.BytesIO()
     savemat(file, variables(rng), do_compression=bool(kind == "flip"))
     content = bytearray(file.getvalue())
     if kind == "flip":

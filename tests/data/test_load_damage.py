@@ -9,6 +9,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,7 +159,7 @@ def test_mutated_mat_ends_no_process() -> None:
 
 def test_sparse_matrix_with_overlapping_columns(tmp_path: Path) -> None:
     """Is refused, also if its last number says that nothing is stored: scipy would read beyond the end."""
-    parts = {"data": np.zeros(0), "indices": np.zeros(0, np.int32), "shape": np.array([3, 3])}
+    parts: dict[str, Any] = {"data": np.zeros(0), "indices": np.zeros(0, np.int32), "shape": np.array([3, 3])}
     np.savez(tmp_path / "a.npz", **parts, indptr=np.array([0, 2**28, 2**29, 0], np.int32), format=np.array(b"csr"))
     assert_refused(tmp_path / "a.npz", "overlap", kind=FileError, orient="rows")
 

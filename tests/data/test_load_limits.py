@@ -64,7 +64,11 @@ def _many_links(path: Path) -> None:
 
 
 def _tall_sparse(path: Path) -> None:
-    parts = {"indices": np.zeros(1, np.int32), "indptr": np.array([0] + [1] * 10, np.int32), "data": np.ones(1)}
+    parts: dict[str, Any] = {
+        "indices": np.zeros(1, np.int32),
+        "indptr": np.array([0] + [1] * 10, np.int32),
+        "data": np.ones(1),
+    }
     np.savez(path, **parts, shape=np.array([2 * 10**9, 10]), format=np.array(b"csc"))
 
 
@@ -162,11 +166,11 @@ def test_free_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_bombs_that_decompress(tmp_path: Path) -> None:
     """Zeros in zip, zlib and HDF5 chunks are refused by the size they declare, or when they exceed it."""
     n = 300 * MIB
-    with zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        with archive.open("X.npy", "w") as file:
-            npy.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (n // 4, 4)})
-            for _ in range(n // MIB):
-                file.write(bytes(MIB))
+    archive = zipfile.ZipFile(tmp_path / "a.npz", "w", zipfile.ZIP_DEFLATED, compresslevel=1)
+    with archive, archive.open("X.npy", "w") as file:
+        npy.write_array_header_1_0(file, {"descr": "|u1", "fortran_order": False, "shape": (n // 4, 4)})
+        for _ in range(n // MIB):
+            file.write(bytes(MIB))
     refused_cheaply(tmp_path / "a.npz", "315 MB of memory", "max_bytes=")
     sides = struct.pack("<IIii", 5, 8, n // 4, 4)
     start = struct.pack("<IIII", 6, 8, 9, 0) + sides + struct.pack("<HH4s", 1, 1, b"X") + struct.pack("<II", 2, n)

@@ -239,7 +239,9 @@ def test_benchmarks_run(tmp_path: Path) -> None:
     assert results["scale"]["summary"]["slopes"]
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci/run", ".github/workflows/ci.yml"])
+@pytest.mark.parametrize(
+    "name", ["LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ".ci/run", ".github/workflows/ci.yml"]
+)
 def test_project_files_are_there(name: str) -> None:
     """The files that every project has."""
     assert (ROOT / name).read_text().strip()
