@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from threadpoolctl import threadpool_limits
-
-from ..blocks import Memo, working
+from ..blocks import Memo, openmp_limit, working
 from ..clustering import Pipeline, ViewGraphs, count_anchors
 from ..errors import AnchorAlignError, InputError
 from ..metrics import score_all
@@ -85,7 +83,7 @@ class Worker:
         try:
             # One thread, whatever the number of processes.
             self.memo.use((run.digest, run.seed, run.options.drop) if run.options.drop else run.digest)
-            with threadpool_limits(1), working(memo=self.memo):
+            with openmp_limit.using(), working(threads=1, memo=self.memo):
                 for arm, outcome in self._arms(run):
                     outcomes.append(outcome)
                     if arm.key is not None and self.cache is not None and not outcome.reason:
