@@ -19,7 +19,7 @@ from ._cache import Cache, Outcome
 from ._data_sets import Shelf
 from ._plan import Grid, PlannedData, planned_runs
 from ._run import Done, Run, Worker, failure
-from ._vocabulary import TIMEOUT
+from ._vocabulary import FAILED, TIMEOUT
 from ._worker_process import ERROR, GONE, VALUE, Reply, Tell, WorkerProcess
 
 # Seconds between two looks at processes that say nothing.
@@ -87,6 +87,7 @@ class Processes:
         self._idle: list[WorkerProcess] = []
         # Processes that compute, and the time at which they are late.
         self._busy: dict[WorkerProcess, float | None] = {}
+        self._all: list[WorkerProcess] = []
         self._with_plugins: set[WorkerProcess] = set()
         self._with_data: set[WorkerProcess] = set()
 
@@ -94,10 +95,8 @@ class Processes:
         return self
 
     def __exit__(self, kind: object, *error: object) -> None:
-        for process in self._busy:
-            process.kill()
-        for process in self._idle:
-            if kind is None:
+        for process in self._all:
+            if kind is None and process in self._idle:
                 process.close()
             else:
                 process.kill()
@@ -118,6 +117,15 @@ class Processes:
                 raise
             hint = f" {DISABLE_VARIABLE} disables it." if latest[-1].entry_point else ""
             raise PluginError(f"Plug-in failure: {latest[-1]}: it cannot be loaded: {error}{hint}") from None
+
+    def plan(self, grid: Grid, data: Sequence[PlannedData]) -> list[Run]:
+        """All runs, planned where the plug-ins run: adapters are made, and suggest numbers of anchors."""
+        try:
+            runs: list[Run] = self.call(_plan, grid, data)
+        except (WorkerDied, RunTimeout) as error:
+            names = ", ".join(grid.adapters)
+            raise AdapterError(f"The study of {names} cannot be planned, because of a plug-in: {error}") from error
+        return runs
 
     def call(self, task: Callable[..., Any], *arguments: object, told: list[Plugin] | None = None) -> Any:
         """Result of ``task(worker, tell, *arguments)`` in another process; ``told`` gets the plug-ins it loads.
@@ -165,12 +173,11 @@ class Processes:
                 continue
             del assigned[reply.sender]
             if isinstance(reply.value, WorkerDied) and reply.sender in used:
-                for process in self._idle:
-                    process.close()
-                self._idle = []
+                while self._idle:
+                    self._end(self._idle.pop())
                 waiting.append(run)
             elif reply.kind == ERROR:
-                failed = failure(reply.value, **({"status": TIMEOUT} if isinstance(reply.value, RunTimeout) else {}))
+                failed = failure(reply.value, TIMEOUT if isinstance(reply.value, RunTimeout) else FAILED)
                 yield run, Done([*outcomes, *[failed] * (len(run.arms) - len(outcomes))])
             else:
                 used.add(reply.sender)
@@ -181,8 +188,13 @@ class Processes:
             process = self._idle.pop()
             if not process.has_ended:
                 return process
-            process.kill()
-        return WorkerProcess(self._inbox)
+            self._end(process)
+        self._all.append(WorkerProcess(self._inbox))
+        return self._all[-1]
+
+    def _end(self, process: WorkerProcess) -> str:
+        self._all.remove(process)
+        return process.kill()
 
     def _send(self, process: WorkerProcess, task: Callable[..., Any], arguments: Sequence[object]) -> None:
         setup = None if process in self._with_plugins else self._setup
@@ -202,7 +214,7 @@ class Processes:
         while True:
             for process, deadline in self._busy.items():
                 if deadline is not None and time.monotonic() > deadline:
-                    return self._lost(process, RunTimeout(f"The run took longer than {self._timeout:g} seconds."))
+                    return self._lost(process, RunTimeout(f"Timeout: more than {self._timeout:g} seconds."))
             try:
                 reply = self._inbox.get(timeout=TICK)
             except queue.Empty:
@@ -223,7 +235,7 @@ class Processes:
 
     def _lost(self, process: WorkerProcess, error: AnchorAlignError | None = None) -> Reply:
         del self._busy[process]
-        how = process.kill()
+        how = self._end(process)
         died = WorkerDied(f"The process died ({how}): it ended itself, crashed, was killed, or ran out of memory.")
         return Reply(process, ERROR, error or died)
 
@@ -251,8 +263,7 @@ def _nothing(worker: Worker, tell: Tell) -> None:
     pass
 
 
-def plan_in_process(worker: Worker, tell: Tell, grid: Grid, data: Sequence[PlannedData]) -> list[Run]:
-    """All runs, planned where the plug-ins run."""
+def _plan(worker: Worker, tell: Tell, grid: Grid, data: Sequence[PlannedData]) -> list[Run]:
     tell(None)
     return list(planned_runs(grid, data, worker.registry))
 

@@ -15,7 +15,7 @@ from ..matching import check_lam
 from ..plugins import check_files, has_third_party, load_plugins
 from ._cache import Cache, Outcome, environment
 from ._data_sets import DataSpec, Shelf, name_all
-from ._execution import Callback, Processes, outcomes_of, plan_in_process
+from ._execution import Callback, Processes, outcomes_of
 from ._plan import Grid, PlannedData, check_grid, planned_runs
 from ._results import AdapterInfo, Record, StudyResult, setting_key
 from ._run import Run, Worker
@@ -165,10 +165,7 @@ def compare(
         for spec in specs:
             prepared = worker.shelf.get(spec)
             planned.append(PlannedData(spec, prepared.info, *map(prepared.views.n_learnable, (True, False))))
-        if isolated:
-            runs = processes.call(plan_in_process, grid, planned)
-        else:
-            runs = list(planned_runs(grid, planned, registry))
+        runs = processes.plan(grid, planned) if isolated else list(planned_runs(grid, planned, registry))
         elsewhere = isolated or jobs > 1 or limit is not None
         outcomes = outcomes_of(runs, worker, jobs, processes if elsewhere else None, callback)
         records = tuple(_records(runs, outcomes))

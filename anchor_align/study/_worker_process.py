@@ -46,10 +46,16 @@ class WorkerProcess:
     def __init__(self, inbox: queue.SimpleQueue[Reply]) -> None:
         path = ascii([place for place in sys.path if isinstance(place, str)])
         words = [get_executable(), "-c", START.format(path=path)]
-        with _without_interrupts():
-            self._process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0 if hasattr(os, "killpg") else None
-            )
+        group = 0 if hasattr(os, "killpg") else None
+        try:
+            with _without_interrupts():
+                self._process = subprocess.Popen(
+                    words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=group
+                )
+        except KeyboardInterrupt:  # it was held back until the process had started
+            if hasattr(self, "_process"):
+                self.kill()
+            raise
         threading.Thread(target=self._read, args=(inbox,), daemon=True).start()
 
     def _read(self, inbox: queue.SimpleQueue[Reply]) -> None:
@@ -145,9 +151,12 @@ def serve() -> None:
     """Compute tasks from stdin until it closes, and send replies to stdout; the tasks themselves see neither."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "rb") as nowhere:
+    with open(os.devnull, "r+b") as nowhere:
         os.dup2(nowhere.fileno(), 0)
-    os.dup2(2, 1)
+        try:
+            os.dup2(2, 1)
+        except OSError:  # stderr is closed
+            os.dup2(nowhere.fileno(), 1)
     tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(requests, tasks), daemon=True).start()
     process = os.getpid()
