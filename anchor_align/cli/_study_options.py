@@ -131,6 +131,12 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         help="number of processes; it does not change the result [1]",
     )
+    group.add_argument(
+        "--timeout",
+        type=number(float, lambda seconds: 0 < seconds < float("inf"), "a number > 0"),
+        metavar="SECONDS",
+        help="time limit of each run; a run that takes longer is ended, and its row says so [no limit]",
+    )
     group.add_argument("-q", action="store_true", dest="quiet", help="no progress and no notes")
     group.add_argument(
         "--cache", metavar="DIR", help="folder for finished runs [$ANCHOR_ALIGN_CACHE, or the user's cache folder]"
@@ -155,7 +161,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         )
         for source in arguments.data or defaults.data
     ]
-    same = ("adapters", "weights", "many_to_one", "missing", "drop", "repeats", "seed", "score", "jobs")
+    same = ("adapters", "weights", "many_to_one", "missing", "drop", "repeats", "seed", "score", "jobs", "timeout")
     return {
         **{name: getattr(arguments, name) for name in same},
         "data": specs,

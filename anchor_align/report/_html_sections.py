@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from ..study import FAILED as FAILED_RUN
-from ..study import ArmSummary, DataInfo, StudyResult
+from ..study import DONE, ArmSummary, DataInfo, StudyResult
 from ._arms import Arms, arm_class
 from ._formatting import (
     anchors_text,
@@ -208,7 +207,7 @@ def _adapter_table(result: StudyResult) -> str:
 
 def _failures(result: StudyResult) -> str:
     """Every reason once, with the number of runs that failed for it."""
-    failed = [record for record in result.runs if record.status == FAILED_RUN]
+    failed = [record for record in result.runs if record.status != DONE]
     times = Counter((record.setting.dataset, record.setting.adapter, record.reason) for record in failed)
     items = []
     for (dataset, adapter, reason), n in times.items():

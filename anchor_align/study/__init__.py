@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ._vocabulary import DEFAULT_DATA, DONE, FAILED, FOOTINGS, SCORES
+from ._vocabulary import DEFAULT_DATA, DONE, FAILED, FOOTINGS, SCORES, TIMEOUT
 
 if TYPE_CHECKING:
     from ._cache import Cache as Cache
@@ -61,7 +61,7 @@ _FOR_REPORTS = {
 }
 _HOME_OF = {name: home for homes in (_PUBLIC, _FOR_REPORTS) for home, names in homes.items() for name in names}
 
-__all__ = ["DEFAULT_DATA", "DONE", "FAILED", "FOOTINGS", "SCORES"]
+__all__ = ["DEFAULT_DATA", "DONE", "FAILED", "FOOTINGS", "SCORES", "TIMEOUT"]
 __all__ += sorted(name for names in _PUBLIC.values() for name in names)
 
 

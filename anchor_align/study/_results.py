@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ..arrays import IndexArray
 from ..clustering import AlignedClusterer
 from ..fusion import FUSIONS, Fusion
-from ._vocabulary import DONE, FAILED
+from ._vocabulary import DONE
 
 # Arms of every study; all fusions of this package; those that depend on ``lam``.
 ARMS = tuple(fusion.name for fusion in FUSIONS if fusion.in_every_study)
@@ -66,7 +66,8 @@ class Record:
     seconds : float or None
         Time from the views to the labels, on one thread. The time for the graphs, which all arms share, is part of
         the time of each arm. None if the run failed.
-    status : {"done", "failed"}
+    status : {"done", "failed", "timeout"}
+        "timeout": it took longer than the study allows.
     reason : str
         Why the run failed, in one line; else empty.
     objective, upper_bound : float or None
@@ -298,8 +299,8 @@ class StudyResult:
 
     @property
     def n_failed(self) -> int:
-        """Number of runs that failed."""
-        return sum(record.status == FAILED for record in self.runs)
+        """Number of runs that failed or took too long."""
+        return sum(record.status != DONE for record in self.runs)
 
     def of_footing(self, footing: str) -> tuple[Summary, ...]:
         """The rows on one footing."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -18,7 +18,7 @@ from ._cache import Cache, Outcome
 from ._data_sets import DataSpec, Prepared, Shelf
 from ._results import Setting
 from ._view_options import ViewOptions, anchors_text
-from ._vocabulary import SCORES
+from ._vocabulary import DONE, FAILED, SCORES
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ class Run:
 
     spec: DataSpec
     digest: str
+    n_samples: int
     version: str
     settings: tuple[Setting, ...]
     reference: int | str
@@ -72,24 +73,32 @@ class Worker:
     # Ctrl-C reaches only the first process. In any other process an adapter raised the KeyboardInterrupt.
     interruptible: bool = True
 
-    def kept(self, arm: Arm) -> Outcome | None:
+    def kept(self, run: Run, arm: Arm) -> Outcome | None:
         """Outcome of an earlier study, if there is one."""
-        return None if self.cache is None or arm.key is None else self.cache.get(arm.key)
+        return None if self.cache is None or arm.key is None else self.cache.get(arm.key, run.n_samples)
 
-    def compute(self, run: Run) -> Done:
-        """Compute the run's arms and keep each outcome at once. An error becomes the outcome of a failed run."""
+    def compute(self, run: Run, tell: Callable[[object], object] = lambda _: None) -> Done:
+        """Compute the run's arms and keep each outcome at once. An error becomes the outcome of a failed run.
+
+        ``tell`` is called with None when the data are read, and with each outcome.
+        """
         outcomes: list[Outcome] = []
         kept = True
         try:
             # One thread, whatever the number of processes.
             self.memo.use((run.digest, run.seed, run.options.drop) if run.options.drop else run.digest)
             with openmp_limit.using(), working(threads=1, memo=self.memo):
-                for arm, outcome in self._arms(run):
+                data = self.shelf.get(run.spec)
+                tell(None)
+                for arm, outcome in self._arms(run, data):
                     outcomes.append(outcome)
+                    tell(outcome)
                     if arm.key is not None and self.cache is not None and not outcome.reason:
                         kept = self.cache.put(arm.key, outcome) and kept
         except BaseException as error:  # an adapter may raise anything
-            outcomes += [self._failure(error)] * (len(run.arms) - len(outcomes))
+            for _ in run.arms[len(outcomes) :]:
+                outcomes.append(self._failure(error))
+                tell(outcomes[-1])
         return Done(outcomes, kept)
 
     def _failure(self, error: BaseException) -> Outcome:
@@ -97,8 +106,7 @@ class Worker:
             raise error
         return failure(error)
 
-    def _arms(self, run: Run) -> Iterator[tuple[Arm, Outcome]]:
-        data = self.shelf.get(run.spec)
+    def _arms(self, run: Run, data: Prepared) -> Iterator[tuple[Arm, Outcome]]:
         if data.info.digest != run.digest:
             raise InputError(f"Data {run.spec.name!r} changed while the study ran.")
         setting = run.settings[0]
@@ -153,17 +161,17 @@ class Worker:
             if fused.aligner is not None:
                 objective = float(fused.aligner.objective_.sum())
                 upper_bound = float(fused.aligner.upper_bound_.sum())
-            return Outcome(scores, labels, seconds, objective, upper_bound)
+            return Outcome(DONE, scores, labels, seconds, objective, upper_bound)
         except BaseException as error:  # a fusion may raise anything
             return self._failure(error)
 
 
-def failure(error: BaseException) -> Outcome:
+def failure(error: BaseException, status: str = FAILED) -> Outcome:
     """The outcome of a run that failed."""
     text = one_line(error)
     if not isinstance(error, AnchorAlignError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return Outcome(reason=text, traceback="".join(traceback.format_exception(error)))
+    return Outcome(status=status, reason=text, traceback="".join(traceback.format_exception(error)))
 
 
 @contextmanager

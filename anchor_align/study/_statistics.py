@@ -12,7 +12,7 @@ from ..checks import check_choice
 from ..errors import InputError
 from ..fusion import FUSIONS, Fusion
 from ._results import ArmSummary, Difference, Record, Setting, Summary, setting_key
-from ._vocabulary import DONE, FAILED, FOOTINGS, SCORES
+from ._vocabulary import DONE, FOOTINGS, SCORES
 
 CONFIDENCE = 0.95
 ALIGNED_BETTER, UNALIGNED_BETTER = "aligned better", "unaligned better"
@@ -143,7 +143,7 @@ def _row(
         setting=setting,
         arms={arm: _arm_summary(*each) for arm, each in chosen.items()},
         differences=_differences({arm: runs for arm, (runs, _) in chosen.items()}),
-        failures=tuple(dict.fromkeys(record.reason for record in group if record.status == FAILED)),
+        failures=tuple(dict.fromkeys(record.reason for record in group if record.status != DONE)),
     )
 
 

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 SCORES = ("acc", "nmi", "purity", "fscore", "ari")
 FOOTINGS = ("fixed", "best")
-DONE, FAILED = "done", "failed"
+DONE, FAILED, TIMEOUT = "done", "failed", "timeout"
 DEFAULT_DATA = ("simulated", "digits", "breast-cancer")
