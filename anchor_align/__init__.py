@@ -30,7 +30,10 @@ _HOMES = {
         "view_seeds",
     ),
     "data": ("MultiViewData", "load_views"),
-    "clustering": ("AlignedClusterer", "fuse"),
+    "clustering": (
+        *("AlignedClusterer", "Candidate", "CandidateResult", "Choice", "ChoiceCost", "ChoiceProgress"),
+        *("choice_cost", "choose", "fuse"),
+    ),
     "hookspecs": ("hookimpl",),
     "errors": (
         "AdapterError",
