@@ -110,10 +110,11 @@ def _add_result(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--score", choices=SCORES, default="acc", help="score that tables and figures show [acc]")
     group.add_argument(
         "--footing",
-        choices=[*FOOTINGS, "both"],
+        choices=[*FOOTINGS, "both", "all"],
         default="fixed",
-        help="fixed: every setting is a row; best: the best setting of each arm, chosen by the labels, as in much of "
-        "the literature [fixed]",
+        help="fixed: every setting is a row; agreement: the setting of each arm that the views agree on, no labels "
+        "used, with the first setting and the best one beside it; best: the best setting of each arm, chosen by the "
+        "labels, as in much of the literature; both: fixed and best; all: all three [fixed]",
     )
     add_format_option(group, "result", FORMATS)
     group.add_argument("--html", metavar="FILE", help="write a report with figures into one HTML file")
@@ -163,7 +164,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         "params": _merged(arguments.params),
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
         "fusions": list(dict.fromkeys(arguments.fusion)),
-        "footings": FOOTINGS if arguments.footing == "both" else [arguments.footing],
+        "footings": {"both": ("fixed", "best"), "all": FOOTINGS}.get(arguments.footing, (arguments.footing,)),
         "plugins": arguments.plugin,
     }
 

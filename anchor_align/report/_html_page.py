@@ -11,7 +11,7 @@ from ._figure_style import check_figures
 from ._formatting import count, percent, printable, score_name, setting_text, shortened
 from ._graph_figure import plot_graphs
 from ._html_elements import arm_name, escaped, paragraph, picture, section, stylesheet
-from ._html_sections import about, best_table, fixed_table
+from ._html_sections import about, agreement_table, best_table, fixed_table
 from ._match_figures import plot_objective, plot_permutations, why_no_match
 from ._outcomes import answer, comparisons
 from ._study_figures import has_sweep, plot_differences, plot_sensitivity
@@ -54,7 +54,7 @@ def html_report(result: StudyResult, showcases: Sequence[Showcase] | None = None
         paragraph(answer(result), "answer"),
         "</header>",
         "<main>",
-        section("Result", fixed_table(result), best_table(result)),
+        section("Result", fixed_table(result), agreement_table(result), best_table(result)),
         section("Difference in every repeat", _differences(result)),
         section("Sensitivity to settings", _sensitivity(result)),
         section("A closer look", paragraph(HOW_TO_READ) if shown else "", *map(_showcase, shown)),

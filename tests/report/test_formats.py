@@ -319,7 +319,7 @@ def test_csv_quotes_names(name: str) -> None:
     text = render(study([MadeUpRow(name, "lmvsc", (0.5, 0.6, 0.7))], repeats=1), "csv")
     text.encode("utf-8")
     rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    assert {len(row) for row in rows} == {17}
+    assert {len(row) for row in rows} == {20}
     assert {row[0] for row in rows[1:]} == {name.replace("\udcff", "\\udcff")}
 
 
