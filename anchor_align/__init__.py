@@ -32,7 +32,7 @@ _HOMES = {
     "data": ("MultiViewData", "load_views"),
     "clustering": (
         *("AlignedClusterer", "Candidate", "CandidateResult", "Choice", "ChoiceCost", "ChoiceProgress"),
-        *("choice_cost", "choose", "fuse"),
+        *("ClusterCurve", "ClusterCurves", "choice_cost", "choose", "cluster_number_curves", "fuse"),
     ),
     "hookspecs": ("hookimpl",),
     "errors": (

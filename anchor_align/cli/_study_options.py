@@ -86,7 +86,7 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         "--set",
         nargs="+",
         action="extend",
-        type=_setting,
+        type=setting_values,
         default=[],
         dest="params",
         metavar="KEY=VALUE",
@@ -228,7 +228,7 @@ def _lams(text: str) -> list[float]:
     return [lam(part) for part in text.split(",")]
 
 
-def _setting(text: str) -> tuple[str, tuple[object, ...]]:
+def setting_values(text: str) -> tuple[str, tuple[object, ...]]:
     name, equals, values = text.partition("=")
     if not name or not equals or not values:
         raise argparse.ArgumentTypeError(f"expected KEY=VALUE or KEY=VALUE,VALUE,..., got {text!r}")

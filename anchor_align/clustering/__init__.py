@@ -6,10 +6,12 @@ from ._choose import Choice, choice_cost, choose
 from ._criteria import Criteria, DrawCriteria, chosen_setting
 from ._estimator import AlignedClusterer
 from ._fuse import fuse
+from ._n_clusters import CURVE_SUMMARIES, ClusterCurve, ClusterCurves, cluster_number_curves
 from ._pipeline import Pipeline, ViewGraphs, count_anchors
 from ._views import Views, check_views
 
 __all__ = [
+    "CURVE_SUMMARIES",
     "AlignedClusterer",
     "AnchorRule",
     "Candidate",
@@ -17,6 +19,8 @@ __all__ = [
     "Choice",
     "ChoiceCost",
     "ChoiceProgress",
+    "ClusterCurve",
+    "ClusterCurves",
     "Criteria",
     "DrawCriteria",
     "Pipeline",
@@ -27,6 +31,7 @@ __all__ = [
     "choice_cost",
     "choose",
     "chosen_setting",
+    "cluster_number_curves",
     "count_anchors",
     "fuse",
 ]

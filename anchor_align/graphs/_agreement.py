@@ -22,6 +22,7 @@ from ..arrays import FloatArray
 from ._grams import GramMatrices
 
 ROUNDING = 1e-12
+SMALLEST_SQUARE = 1e-10  # smaller eigenvalues, relative to the largest, are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,3 +105,30 @@ def evenness(sizes: npt.ArrayLike) -> float:
         return 0.0
     p = p / p.sum()
     return round(float(np.exp(-(p * np.log(p)).sum())) / parts.size, 12)
+
+
+def leading_agreement(grams: GramMatrices, n_directions: int) -> FloatArray | None:
+    """Agreement of the views' leading directions only, for 1 to ``n_directions`` of them; None for one view.
+
+    The directions of a view are the leading left singular vectors U of its centred graph. With d of them the agreement
+    of two views is |U_u' U_v| / sqrt(d): 1 if both views have the same d directions. A direction that a view lacks,
+    because its rank is lower, agrees with none.
+    """
+    found = []
+    for u, v in itertools.combinations(range(grams.n_views), 2):
+        pair = centred_pair(grams, u, v)
+        if pair is not None:
+            (maps_u, maps_v) = (_directions(S, n_directions) for S in (pair.first, pair.second))
+            squares = (maps_u.T @ pair.cross @ maps_v) ** 2
+            sums = squares.cumsum(axis=0).cumsum(axis=1).diagonal()
+            found.append(np.sqrt(np.minimum(sums / np.arange(1, n_directions + 1), 1.0)))
+    return np.asarray(np.mean(found, axis=0)) if found else None
+
+
+def _directions(S: FloatArray, n_directions: int) -> FloatArray:
+    """V / s for the largest eigenvalues s^2 of a centred Gram matrix; zero where an eigenvalue is only rounding."""
+    squares, V = np.linalg.eigh(S)
+    squares, V = squares[::-1][:n_directions], V[:, ::-1][:, :n_directions]
+    real = squares > max(float(squares[0]), 0.0) * SMALLEST_SQUARE
+    maps = np.where(real, V / np.sqrt(np.where(real, squares, 1.0)), 0.0)
+    return np.pad(maps, ((0, 0), (0, n_directions - maps.shape[1])))
