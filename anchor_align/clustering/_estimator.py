@@ -214,7 +214,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             clusters = pipeline.cluster(fused)
             embedding, vectors = clusters.embedding, clusters.vectors
             if embedding is None or vectors is None:
-                embedding, vectors = fused.embed(n_clusters)
+                embedding, vectors = fused.embed(n_clusters, adapter.column_scaling)
             means = cluster_means(vectors, clusters.labels, clusters.n_found)
             fitted = None
             if fused.graph is not None and not means_reproduce(vectors, means, clusters.labels):
