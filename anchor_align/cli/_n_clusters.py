@@ -45,7 +45,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     add_data_options(parser)
     add_missing_option(parser)
-    parser.add_argument("--adapter", default="lmvsc", metavar="NAME", help="method that makes the graphs [lmvsc]")
+    parser.add_argument("--adapter", default="local", metavar="NAME", help="method that makes the graphs [local]")
     parser.add_argument(
         "--set", nargs="+", action="extend", type=setting_values, default=[], dest="params", metavar="KEY=VALUE",
         help="settings of the adapter",

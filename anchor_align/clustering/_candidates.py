@@ -179,7 +179,7 @@ class ChoiceProgress:
 
 
 # The candidates of ``AlignedClusterer(adapter="auto")``; the first is the default of the package.
-AUTO_CANDIDATES = (Candidate("lmvsc", {"scale": "unit"}), Candidate("lmvsc", {"scale": "standard"}))
+AUTO_CANDIDATES = tuple(Candidate("local", {"scale": scale}) for scale in ("unit", "standard", None))
 
 
 def check_candidates(candidates: Any) -> tuple[Candidate, ...]:
