@@ -19,7 +19,7 @@ from rich.console import Console
 from study_results import MadeUpRow, study
 
 from anchor_align.errors import UnknownNameError
-from anchor_align.report import FORMATS, render, study_table
+from anchor_align.report import FORMATS, html_report, render, study_table
 from anchor_align.report._study_tables import study_tables
 from anchor_align.report._table_writers import escape_markdown
 from anchor_align.study import SCORES, StudyResult, summarise
@@ -201,6 +201,29 @@ def test_one_repeat_has_neither_spread_nor_p() -> None:
     assert "±" not in text
     assert "ACC in %, one repeat," in text
     assert "one repeat: no interval, no p" in text
+
+
+def test_footings_are_side_by_side_with_their_regret() -> None:
+    """The regret of a footing is the best mean minus its own; without labels there is no such table."""
+    made = settings_study()
+    records = [
+        replace(each, agreement=0.5, anchors_in_use=1.0, evenness=1.0, labels=np.arange(4)) for each in made.records
+    ]
+    rows = summarise(records, score="acc", footings=["agreement"])
+    result = replace(made, records=tuple(records), summaries=rows)
+    *_, footings = study_tables(result)
+    headers = ["data", "adapter", "arm", "fixed", "regret", "agreement", "regret", "best"]
+    assert [column.header for column in footings.columns] == headers
+    for row in footings.rows:
+        fixed, regret, agreed, other, best = (float(cell.text) for cell in row[3:])
+        # All settings agree alike, so the first one stays.
+        assert (fixed, regret) == (agreed, other)
+        assert regret == pytest.approx(best - fixed, abs=0.11)
+    assert any(float(row[4].text) > 0 for row in footings.rows)
+    assert "regret" in html_report(replace(result, showcases=()))
+    unlabelled = study_results.no_labels()
+    rows = summarise(unlabelled.records, score="acc", footings=["agreement"])
+    assert len(study_tables(replace(unlabelled, summaries=rows))) == 1
 
 
 def test_the_best_footing_says_what_it_is() -> None:
