@@ -86,7 +86,7 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         "--set",
         nargs="+",
         action="extend",
-        type=_setting,
+        type=setting_values,
         default=[],
         dest="params",
         metavar="KEY=VALUE",
@@ -110,10 +110,11 @@ def _add_result(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--score", choices=SCORES, default="acc", help="score that tables and figures show [acc]")
     group.add_argument(
         "--footing",
-        choices=[*FOOTINGS, "both"],
+        choices=[*FOOTINGS, "both", "all"],
         default="fixed",
-        help="fixed: every setting is a row; best: the best setting of each arm, chosen by the labels, as in much of "
-        "the literature [fixed]",
+        help="fixed: every setting is a row; agreement: the setting of each arm that the views agree on, no labels "
+        "used, with the first setting and the best one beside it; best: the best setting of each arm, chosen by the "
+        "labels, as in much of the literature; both: fixed and best; all: all three [fixed]",
     )
     add_format_option(group, "result", FORMATS)
     group.add_argument("--html", metavar="FILE", help="write a report with figures into one HTML file")
@@ -170,7 +171,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         "params": _merged(arguments.params),
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
         "fusions": list(dict.fromkeys(arguments.fusion)),
-        "footings": FOOTINGS if arguments.footing == "both" else [arguments.footing],
+        "footings": {"both": ("fixed", "best"), "all": FOOTINGS}.get(arguments.footing, (arguments.footing,)),
         "plugins": arguments.plugin,
     }
 
@@ -235,7 +236,7 @@ def _lams(text: str) -> list[float]:
     return [lam(part) for part in text.split(",")]
 
 
-def _setting(text: str) -> tuple[str, tuple[object, ...]]:
+def setting_values(text: str) -> tuple[str, tuple[object, ...]]:
     name, equals, values = text.partition("=")
     if not name or not equals or not values:
         raise argparse.ArgumentTypeError(f"expected KEY=VALUE or KEY=VALUE,VALUE,..., got {text!r}")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ..study import DONE, ArmSummary, DataInfo, StudyResult
 from ._arms import Arms, arm_class
+from ._footing_table import footing_table
 from ._formatting import (
     anchors_text,
     count,
@@ -25,6 +26,7 @@ from ._formatting import (
 )
 from ._html_elements import arm_name, cell, escaped, facts, paragraph, row_name, table
 from ._outcomes import BETTER, FAILED, SAME, UNLABELLED, WORSE, Comparison, comparisons
+from ._report_table import ReportTable
 from ._study_tables import arm_cells
 
 # Longer tables are folded: the figures show the same.
@@ -65,6 +67,31 @@ def fixed_table(result: StudyResult) -> str:
     return f"<details>\n<summary>Table of all {len(rows)} rows</summary>\n{made}\n</details>"
 
 
+def agreement_table(result: StudyResult) -> str:
+    """Rows in which each arm has the setting that the agreement of the views chooses."""
+    rows = comparisons(result, "agreement")
+    if not rows:
+        return ""
+    caption = (
+        "Settings chosen by agreement of the views: no labels were used. Below each mean: the setting, and from how "
+        "many it was chosen."
+    )
+    made = _result_table(caption, "Results at the settings chosen by agreement", rows, result, [], [""] * len(rows))
+    footings = footing_table(result)
+    return made if footings is None else f"{made}\n{_plain_table(footings)}"
+
+
+def _plain_table(made: ReportTable) -> str:
+    """A table whose first cell names the row."""
+    heads = [(column.header, "number" if column.numbers else "") for column in made.columns]
+    lines = [
+        row_name(escaped(first.text))
+        + "".join(cell(escaped(each.text), kind) for each, (_, kind) in zip(rest, heads[1:], strict=True))
+        for first, *rest in made.rows
+    ]
+    return table(made.caption, heads, lines, "results")
+
+
 def best_table(result: StudyResult) -> str:
     """Rows in which each arm has its best setting by label."""
     rows = comparisons(result, "best")
@@ -95,13 +122,17 @@ def _result_table(
         data, adapter = row.summary.dataset, row.summary.adapter
         name = f'<span title="{escaped(data)}">{escaped(shortened(data, LONGEST_NAME))}</span>'
         found = zip(arms, arm_cells(row.summary, arms, result.score), strict=True)
-        means = [_mean(arm, arms, row.summary.arms.get(arm), result.score, bold=each.bold) for arm, each in found]
+        chosen = "best of" if row.summary.footing == "best" else "one of"
+        means = [
+            _mean(arm, arms, row.summary.arms.get(arm), result.score, bold=each.bold, chosen=chosen)
+            for arm, each in found
+        ]
         shown = "".join(cell(each, "number") for each in (*means, *_difference(row, uneven)))
         lines.append(row_name(name) + cell(escaped(adapter)) + settings + shown + cell(_verdict(row), "words"))
     return table(caption, heads, lines, "results many-arms" if len(arms.fusions) > 3 else "results", label=label)
 
 
-def _mean(name: str, arms: Arms, arm: ArmSummary | None, score: str, *, bold: bool) -> str:
+def _mean(name: str, arms: Arms, arm: ArmSummary | None, score: str, *, bold: bool, chosen: str) -> str:
     if arm is None or score not in arm.mean:
         return "failed" if arm is not None and arm.n_failed and not arm.n_done else NOTHING
     mean = percent(arm.mean[score])
@@ -112,7 +143,7 @@ def _mean(name: str, arms: Arms, arm: ArmSummary | None, score: str, *, bold: bo
         shown += f"<small>{arm.n_done} of {arm.n_done + arm.n_failed} runs</small>"
     if arm.n_settings > 1:
         setting = setting_text(arm.setting, with_lam=arms.depends_on_lam(name))
-        shown += f"<small>{escaped(setting)}</small><small>best of {arm.n_settings}</small>"
+        shown += f"<small>{escaped(setting)}</small><small>{chosen} {arm.n_settings}</small>"
     return shown
 
 
@@ -157,6 +188,8 @@ def _facts(result: StudyResult) -> dict[str, str]:
     footings = []
     if result.of_footing("fixed"):
         footings.append("Fixed settings: every setting that was run is a row, and nothing was chosen by label.")
+    if result.of_footing("agreement"):
+        footings.append("Settings chosen by agreement: for each arm the one that the views agree on, without labels.")
     if result.of_footing("best"):
         footings.append("Best settings: for each arm the one with the highest mean was chosen by label: optimistic.")
     found = {

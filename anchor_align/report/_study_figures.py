@@ -46,7 +46,7 @@ def plot_differences(
     Parameters
     ----------
     result : StudyResult
-    footing : {"fixed", "best"}, default="fixed"
+    footing : {"fixed", "agreement", "best"}, default="fixed"
     theme : {"light", "dark"}, default="light"
     width : float, default=7.0
         Inches; narrow figures have the names above the rows.

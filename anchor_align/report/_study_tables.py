@@ -1,14 +1,10 @@
-"""The tables of a study before they have a format.
-
-A :class:`ReportTable` holds plain text, with a true minus sign and "±" in numbers; every writer escapes it in its own
-way. :func:`study_tables` makes all tables of a study, in the order of reading.
-"""
+"""The tables of a study before they have a format: :func:`study_tables` makes all of them, in the order of reading."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..study import (
     ALIGNED_BETTER,
@@ -25,6 +21,7 @@ from ..study import (
     Summary,
 )
 from ._arms import Arms
+from ._footing_table import footing_table
 from ._formatting import (
     MINUS,
     NOTHING,
@@ -39,50 +36,14 @@ from ._formatting import (
     score_name,
     varying,
 )
-
-
-@dataclass(frozen=True)
-class Column:
-    """Header and kind of a column.
-
-    Attributes
-    ----------
-    header : str
-    numbers : bool
-        Numbers are set flush right and never broken; text wraps where there is no room.
-    merged : bool
-        Whether a cell stays empty if the row above has the same text.
-    """
-
-    header: str
-    numbers: bool = False
-    merged: bool = False
-
-
-@dataclass(frozen=True)
-class TableCell:
-    """Text of a cell, whether it is bold, and a shorter text for where there is no room."""
-
-    text: str
-    bold: bool = False
-    short: str = ""
-
-
-TableRow = tuple[TableCell, ...]
-
-
-@dataclass(frozen=True)
-class ReportTable:
-    """One table: caption, columns, rows, what bold stands for, and remarks to go below it."""
-
-    caption: str
-    columns: tuple[Column, ...]
-    rows: tuple[TableRow, ...]
-    bold: str = ""
-    notes: tuple[str, ...] = ()
-
+from ._report_table import Column, ReportTable, TableCell, TableRow, cells
 
 HIGHEST = "highest mean in bold"
+# How the settings of each footing are chosen, where they are.
+CHOSEN_BY = {
+    "agreement": "at the setting that agreement of the views chooses, no labels used",
+    "best": "at its best setting, chosen by label, which is optimistic",
+}
 FAILED_TEXT = "failed"
 # As many as fit 80 columns and the width of a page.
 LAMS_IN_A_ROW = 7
@@ -101,53 +62,28 @@ _SHORT_VERDICTS = {
 }
 
 
-def cells(*texts: str) -> TableRow:
-    return tuple(map(TableCell, texts))
-
-
-def blanked(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[TableRow]:
-    """Rows without the names that the row above has already.
-
-    A name is written again where one to the left of it changes.
-
-    Examples
-    --------
-    >>> columns = [Column("data", merged=True), Column("adapter", merged=True)]
-    >>> rows = [cells("digits", "lmvsc"), cells("digits", "sfmc"), cells("BDGP", "sfmc")]
-    >>> [[cell.text for cell in row] for row in blanked(columns, rows)]
-    [['digits', 'lmvsc'], ['', 'sfmc'], ['BDGP', 'sfmc']]
-    """
-    shown: list[TableRow] = []
-    above: TableRow | None = None
-    for row in rows:
-        new = list(row)
-        for at, column in enumerate(columns):
-            if above is None or not column.merged or above[at].text != row[at].text:
-                break
-            new[at] = TableCell("")
-        shown.append(tuple(new))
-        above = row
-    return shown
-
-
 def study_tables(result: StudyResult) -> tuple[ReportTable, ...]:
     """All tables of a study.
 
     For each footing the scores come first, then the differences. The scores of a sweep are laid out by anchors and
-    ``lam``. What failed, or has no labels, is said once, below the first scores.
+    ``lam``. With the footing "agreement", the last table has all footings side by side. What failed, or has no labels,
+    is said once, below the first scores.
     """
     scores: list[ReportTable] = []
     rest: list[ReportTable] = []
-    fixed, best = result.of_footing("fixed"), result.of_footing("best")
+    fixed = result.of_footing("fixed")
     if fixed:
         vary = varying(row.setting for row in fixed if row.setting)
         scores += _sweep_tables(result, fixed, vary) if result.kind == "sweep" else [_scores(result, fixed, vary)]
         if any(row.differences for row in fixed):
             rest.append(_differences(result, fixed, vary))
-    if best:
-        (rest if scores else scores).append(_best_scores(result, best))
-        if any(row.differences for row in best):
-            rest.append(_best_differences(result, best))
+    for footing in CHOSEN_BY:
+        if chosen := result.of_footing(footing):
+            (rest if scores else scores).append(_chosen_scores(result, chosen))
+            if any(row.differences for row in chosen):
+                rest.append(_chosen_differences(result, chosen))
+    if result.of_footing("agreement") and (footings := footing_table(result)) is not None:
+        rest.append(footings)
     if scores:
         scores[-1] = replace(scores[-1], notes=(*_failures(result), *_unlabelled(result)))
     return (*scores, *rest)
@@ -214,13 +150,13 @@ def _differences(result: StudyResult, rows: Sequence[Summary], vary: Varying) ->
     )
 
 
-def _best_scores(result: StudyResult, rows: Sequence[Summary]) -> ReportTable:
-    """Every arm at its own best setting, one line for each arm."""
+def _chosen_scores(result: StudyResult, rows: Sequence[Summary]) -> ReportTable:
+    """Every arm at its own chosen setting, one line for each arm."""
     vary, arms = varying(arm.setting for row in rows for arm in row.arms.values()), Arms.of(result)
     columns = [Column("data", merged=True), Column("adapter", merged=True), Column("arm")]
     columns += [Column(header, numbers=True) for header in (score_name(result.score), "anchors", "lam")]
     columns += [Column("settings")] if vary.any_params else []
-    columns += [Column("best of", numbers=True)]
+    columns += [Column("best of" if rows[0].footing == "best" else "one of", numbers=True)]
     lines: list[TableRow] = []
     for row in rows:
         for name, cell in zip(arms, arm_cells(row, arms, result.score), strict=True):
@@ -229,15 +165,15 @@ def _best_scores(result: StudyResult, rows: Sequence[Summary]) -> ReportTable:
                 where = [anchors_text(arm.setting.n_anchors), lam]
                 where += [params_text(vary.of(arm.setting))] if vary.any_params else []
                 lines.append((*cells(row.dataset, row.adapter, name), cell, *cells(*where, str(arm.n_settings))))
-    caption = f"{_over_repeats(result)}; every arm at its best setting, chosen by label, which is optimistic"
+    caption = f"{_over_repeats(result)}; every arm {CHOSEN_BY[rows[0].footing]}"
     return ReportTable(f"{caption}{_more_settings(rows)}", tuple(columns), tuple(lines), bold=HIGHEST)
 
 
-def _best_differences(result: StudyResult, rows: Sequence[Summary]) -> ReportTable:
-    """What alignment changes where both arms are at their best setting."""
+def _chosen_differences(result: StudyResult, rows: Sequence[Summary]) -> ReportTable:
+    """What alignment changes where both arms are at their chosen setting."""
     return ReportTable(
-        f"aligned {MINUS} unaligned in points of {score_name(result.score)}, each at its best setting, chosen by "
-        f"label, which is optimistic{_more_settings(rows)}; {_statistics(result)}",
+        f"aligned {MINUS} unaligned in points of {score_name(result.score)}, each {CHOSEN_BY[rows[0].footing]}"
+        f"{_more_settings(rows)}; {_statistics(result)}",
         (Column("data", merged=True), Column("adapter"), *_DIFFERENCE_COLUMNS),
         tuple((*cells(row.dataset, row.adapter), *_difference_cells(row, result)) for row in rows),
     )

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from ..study import StudyResult
 from ._formatting import MINUS, NOTHING, encodable, visible
-from ._study_tables import Column, ReportTable, TableRow, blanked, study_tables
+from ._report_table import Column, ReportTable, TableRow, blanked
+from ._study_tables import study_tables
 
 if TYPE_CHECKING:  # rich is imported where something is drawn: it takes longer than the rest of the command line
     from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType

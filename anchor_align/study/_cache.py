@@ -55,6 +55,9 @@ class Outcome:
     seconds: float | None = None
     objective: float | None = None
     upper_bound: float | None = None
+    agreement: float | None = None
+    anchors_in_use: float | None = None
+    evenness: float | None = None
     warnings: tuple[str, ...] = ()
     reason: str = ""
     traceback: str = ""

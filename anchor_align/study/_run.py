@@ -7,11 +7,12 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from ..blocks import Memo, openmp_limit, working
-from ..clustering import Pipeline, ViewGraphs, count_anchors
+from ..clustering import Criteria, Pipeline, ViewGraphs, count_anchors
 from ..errors import AnchorAlignError, InputError
+from ..graphs import GramMatrices
 from ..metrics import score_all
 from ..plugins import Registry, contained, one_line
 from ._cache import Cache, Outcome
@@ -132,12 +133,17 @@ class Worker:
         # Anchors that another run found already count as if this run had searched for them.
         seconds = time.perf_counter() - started + self.memo.seconds
         computed: dict[str, Outcome] = {}
+        grams: GramMatrices | None = None
         for arm in run.arms:
             # If anchors correspond by construction, nothing is permuted: both arms have the same graph and seed.
             same_as = "unaligned" if graphs.learned.aligned and arm.name == "aligned" else arm.name
             if same_as not in computed or arm.name == same_as:
                 with _recorded() as warned_too:
                     outcome = self._compute_arm(arm, pipeline, data, graphs)
+                if outcome.labels is not None:
+                    # Not graphs.grams: an arm that matches anchors must compute them within its own time.
+                    grams = grams or graphs.known_grams or GramMatrices.of_set(graphs.rows)
+                    outcome = replace(outcome, **asdict(Criteria.of(grams, outcome.labels, n_clusters)))
                 # Time and warnings of the graphs count for each arm: an arm computed alone has the same outcome.
                 total = None if outcome.seconds is None else outcome.seconds + seconds
                 texts = dict.fromkeys(one_line(each.message) for each in (*warned, *warned_too))

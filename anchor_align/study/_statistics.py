@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +12,7 @@ from scipy.special import stdtrit
 from ..checks import check_choice
 from ..errors import InputError
 from ..fusion import FUSIONS, Fusion
+from ._agreed_settings import agreed
 from ._results import ArmSummary, Difference, Record, Setting, Summary, setting_key
 from ._vocabulary import DONE, FOOTINGS, SCORES
 
@@ -83,10 +85,12 @@ def summarise(
     records : sequence of Record
     score : {"acc", "nmi", "purity", "fscore", "ari"}
         The score that chooses the best setting of a grid.
-    footings : sequence of {"fixed", "best"}
-        "fixed": one row for every setting. "best": one row for every data set and adapter, each arm at the setting
-        with the highest mean score. Only settings with the most finished repeats of the arm compete: no setting wins
-        because its worst runs failed. Of equal settings the first wins. Data without labels have no such row.
+    footings : sequence of {"fixed", "agreement", "best"}
+        "fixed": one row for every setting. "agreement": one row for every data set and adapter, each arm at the setting
+        that the agreement of the views chooses, without labels; the first setting is the default. "best": one row for
+        every data set and adapter, each arm at the setting with the highest mean score; data without labels have no
+        such row. Of equal settings the first is chosen. Only settings with the most finished repeats of the arm
+        compete: no setting wins because its worst runs failed.
     fusions : sequence of Fusion, optional
         The arms, in the order in which they are shown; by default those of this package.
 
@@ -103,17 +107,21 @@ def summarise(
                 runs = {fusion.name: [r for r in group if r.arm == fusion.name] for fusion in fusions}
                 chosen = {arm: (found, 1) for arm, found in runs.items() if found}
                 rows.append(_row("fixed", group, group[0].setting, chosen))
+            continue
+        groups = _grouped(records, lambda r: (r.setting.dataset, r.setting.adapter))
+        if footing == "agreement":
+            rows += [_row(footing, each, None, _chosen_settings(each, fusions, _agreed)) for each in groups]
         else:
-            groups = _grouped(records, lambda r: (r.setting.dataset, r.setting.adapter))
             scored = [each for each in groups if not any(r.status == DONE and r.scores is None for r in each)]
-            rows += [_row("best", each, None, _best_settings(each, score, fusions)) for each in scored]
+            best = partial(_highest, score=score)
+            rows += [_row(footing, each, None, _chosen_settings(each, fusions, best)) for each in scored]
     return tuple(rows)
 
 
-def _best_settings(
-    group: Sequence[Record], score: str, fusions: Sequence[Fusion]
+def _chosen_settings(
+    group: Sequence[Record], fusions: Sequence[Fusion], choose: Callable[[Sequence[list[Record]]], list[Record]]
 ) -> dict[str, tuple[list[Record], int]]:
-    """Runs of each arm at its best setting, and the number of settings it was chosen from."""
+    """Runs of each arm at its chosen setting, and the number of settings it was chosen from."""
     chosen = {}
     for fusion in fusions:
         # An arm that does not depend on lam has the same runs at every lam: these are one setting, not several.
@@ -121,7 +129,7 @@ def _best_settings(
         for runs in _grouped((r for r in group if r.arm == fusion.name), lambda r: setting_key(r.setting)):
             distinct.setdefault(setting_key(runs[0].setting, with_lam=fusion.aligns), runs)
         if distinct:
-            chosen[fusion.name] = _highest(list(distinct.values()), score), len(distinct)
+            chosen[fusion.name] = choose(list(distinct.values())), len(distinct)
     return chosen
 
 
@@ -131,6 +139,12 @@ def _highest(grid: Sequence[list[Record]], score: str) -> list[Record]:
     competing = [runs for runs in grid if _n_done(runs) == most]
     # max() returns the first of equal means. They are rounded: rounding errors must not decide.
     return max(competing, key=lambda runs: round(float(np.mean(_values(runs, score))), _DIGITS) if most else 0.0)
+
+
+def _agreed(grid: Sequence[list[Record]]) -> list[Record]:
+    """The setting that the agreement of the views chooses, among those with the most finished runs."""
+    most = max(map(_n_done, grid))
+    return agreed([runs for runs in grid if _n_done(runs) == most])
 
 
 def _row(

@@ -90,8 +90,10 @@ def compare(
         settings of a repeat. All samples are clustered and scored.
     score : {"acc", "nmi", "purity", "fscore", "ari"}, default="acc"
         The score that chooses the best setting of a grid, and that tables and figures show.
-    footings : list of {"fixed", "best"}, default=("fixed",)
-        "fixed": every setting is a row. "best": for every arm the best setting by label, as in much of the literature.
+    footings : list of {"fixed", "agreement", "best"}, default=("fixed",)
+        "fixed": every setting is a row. "agreement": for every arm the setting that the views agree on, see
+        :func:`anchor_align.choose`; no labels are used, and the first setting is the default. "best": for every arm the
+        best setting by label, as in much of the literature.
     jobs : int, default=1
         Number of processes. It does not change the result.
     cache : path, optional

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 SCORES = ("acc", "nmi", "purity", "fscore", "ari")
-FOOTINGS = ("fixed", "best")
+FOOTINGS = ("fixed", "agreement", "best")
 DONE, FAILED, TIMEOUT = "done", "failed", "timeout"
 DEFAULT_DATA = ("simulated", "digits", "breast-cancer")
