@@ -21,8 +21,8 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "adapters",
         help="list adapters, baselines and fusions that are installed, and plug-ins that failed to load",
         description="List the adapters and baselines that are installed, with their settings, the fusions, and the "
-        "plug-ins that failed to load or are disabled by ANCHOR_ALIGN_DISABLE_PLUGINS (distributions or entry points, separated by "
-        "commas).",
+        "plug-ins that failed to load or are disabled by ANCHOR_ALIGN_DISABLE_PLUGINS (distributions or entry points, "
+        "separated by commas).",
         epilog="example: anchor-align adapters --plugin my_method.py",
     )
     add_plugin_option(parser)

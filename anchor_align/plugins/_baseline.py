@@ -30,7 +30,7 @@ class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not type
         :meth:`fit_predict` : called once for each fit. Studies check the views before; :meth:`check_input` does the
         same for users who call the method themselves.
 
-    The views are read-only. The labels are checked: whole numbers, one for each sample, at most ``n_clusters`` different
+    The views are read-only. The labels are checked: one whole number for each sample, at most ``n_clusters`` different
     ones. The only source of randomness is ``random_state``, an int. A method that needs a matrix of samples x samples
     computes its memory first and raises a ``NotEnoughMemoryError`` if there is not enough.
 

@@ -1,4 +1,4 @@
-"""Checks of a plug-in: its hooks, the contracts of adapters, baselines and fusions, and no side effects on the process."""
+"""Checks of a plug-in: its hooks, its adapters, baselines and fusions, and no side effects on the process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Common steps of the baselines: views of equal weight, their neighbours, the memory budget, k-means of an embedding."""
+"""Common steps of the baselines: views of equal weight, neighbours, the memory budget, k-means of an embedding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy.typing as npt
 from anchor_align import NotEnoughMemoryError
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
 from anchor_align.blocks import (
-    Products,
     ScaledRows,
     available_memory,
     check_size,

@@ -134,7 +134,7 @@ def robust_kmeans(
     views: Sequence[ScaledRows], runs: list[Run], n_clusters: int, r: float, max_iter: int, tol: float
 ) -> list[Run]:
     """Run all starts side by side, from their labels; the objective of a start never rises."""
-    model = _Passes(views, n_clusters, runs)
+    model = _Passes(views, n_clusters, runs, r)
     for run in runs:
         run.weights = np.full(len(views), 1.0 / len(views))
     centres = model.centres(model.first(), runs)
@@ -142,7 +142,7 @@ def robust_kmeans(
         active = [number for number, run in enumerate(runs) if not run.ended]
         if not active:
             break
-        sums = model.next(active, centres, r)
+        sums = model.next(active, centres)
         for at, number in enumerate(active):
             run, h = runs[number], sums.distances[at]
             # The minimum over the simplex of sum a^r h, in logarithms.
@@ -160,9 +160,10 @@ def robust_kmeans(
 class _Passes:
     """Passes over the samples, and what they keep of every sample: its norms, and its factor in every start."""
 
-    def __init__(self, views: Sequence[ScaledRows], n_clusters: int, runs: list[Run]) -> None:
+    def __init__(self, views: Sequence[ScaledRows], n_clusters: int, runs: list[Run], r: float) -> None:
         self._views = views
         self._k = n_clusters
+        self._r = r
         self._n = views[0].shape[0]
         self._norms = [square_norms_of(X) for X in views]
         totals = [float(X.stats().variance.sum()) for X in views]
@@ -175,9 +176,9 @@ class _Passes:
         """Sums of the first partition; all samples have the same factor."""
         return self._total(lambda rows: self._sums_of(rows, list(range(len(self._runs)))), len(self._runs))
 
-    def next(self, active: list[int], centres: list[FloatArray], r: float) -> _Sums:
+    def next(self, active: list[int], centres: list[FloatArray]) -> _Sums:
         """Assign the samples to their nearest centroids; returns sums of the new partition."""
-        powers = np.array([self._runs[number].weights ** r for number in active])
+        powers = np.array([self._runs[number].weights ** self._r for number in active])
         flat = [each[active].reshape(len(active) * self._k, -1) for each in centres]
         squares = [np.einsum("ij,ij->i", each, each) for each in flat]
         # The norms of the samples are left out here: they are the same for every centroid.
@@ -213,9 +214,9 @@ class _Passes:
             scaled /= np.where(factors > 0, factors, 1.0)[:, None]
             found.append(scaled.reshape(len(runs), self._k, -1))
         empty = (sums.factors[0] == 0).reshape(len(runs), self._k)
-        for at in np.flatnonzero(empty.any(axis=1)):
+        for at in np.flatnonzero(empty.any(axis=1)).tolist():
             factors = self._factors[numbers[at]]
-            worst = np.argsort(-(0.5 / factors).T @ runs[at].weights, kind="stable")[: int(empty[at].sum())]
+            worst = np.argsort(-(0.5 / factors).T @ runs[at].weights ** self._r, kind="stable")[: int(empty[at].sum())]
             for F, X in zip(found, self._views, strict=True):
                 block, shift = scaled_rows(X, worst)
                 F[at, empty[at]] = (block.toarray() if is_sparse(block) else block) - shift
@@ -230,7 +231,7 @@ class _Passes:
         samples, totals = [], []
         for view, X in enumerate(self._views):
             block, weights = X.block(rows), factors[:, view].ravel()
-            totals.append(np.bincount(places, weights, len(active) * k))
+            totals.append(np.bincount(places, weights, len(active) * k).astype(np.float64))
             if k < MANY_CLUSTERS:
                 members: Any = np.zeros((len(active) * k, b), dtype=X.dtype)
                 members[places, columns] = weights
@@ -243,7 +244,8 @@ class _Passes:
 
     def _total(self, step: Any, n_runs: int) -> _Sums:
         width = sum(X.width for X in self._views) + (len(self._views) + 3) * n_runs * self._k
-        return reduce(add, map_rows(step, self._n, width=width))
+        total: _Sums = reduce(add, map_rows(step, self._n, width=width))
+        return total
 
 
 @hookimpl
