@@ -11,7 +11,7 @@ from anchor_align.arrays import FloatArray, IndexArray
 def neighbour_graph(near: IndexArray, distances: FloatArray) -> sp.csr_array:
     """Symmetric graph of samples on their neighbours, from c + 1 neighbours, nearest first.
 
-    With distances h_1 <= ... <= h_{c+1} the weight of the j-th neighbour is (h_{c+1} - h_j) / sum_l (h_{c+1} - h_l), and
+    With distances h_1 <= ... <= h_{c+1} the weight of the j-th neighbour is (h_{c+1} - h_j) / sum_l (h_{c+1} - h_l), or
     1/c if all distances are equal. The result is the mean of this graph and its transpose.
     """
     n, c = near.shape[0], near.shape[1] - 1
