@@ -67,8 +67,9 @@ class MSGL(Adapter):
 
     Notes
     -----
-    By default there are five anchors for each cluster. All views have the same graph, so ``fusion`` changes nothing; ``order`` is what to compare. A new sample gets its
-    weights in two steps: first without the spectral term, then with the embedding of these weights.
+    By default there are five anchors for each cluster. All views have the same graph, so ``fusion`` changes nothing;
+    ``order`` is what to compare. A new sample gets its weights in two steps: first without the spectral term, then with
+    the embedding of these weights.
 
     Examples
     --------

@@ -255,7 +255,7 @@ def list_adapters() -> Registry:
     --------
     >>> from anchor_align import list_adapters
     >>> [record.name for record in list_adapters() if record.distribution == "anchor-align"]
-    ['fmvacc', 'lmvsc', 'precomputed', 'sfmc']
+    ['fmcnof', 'fmvacc', 'lmvsc', 'msgl', 'precomputed', 'sfmc']
     """
     return load_plugins()
 

@@ -165,7 +165,7 @@ class Registry:
     >>> from anchor_align import load_plugins
     >>> registry = load_plugins()
     >>> registry.names[:4]
-    ('fmvacc', 'lmvsc', 'precomputed', 'sfmc')
+    ('fmcnof', 'fmvacc', 'lmvsc', 'msgl')
     >>> registry.record("lmvsc").distribution
     'anchor-align'
     >>> registry.get("lmvsc", alpha=2.0).alpha

@@ -132,9 +132,10 @@ def weighted_embedding(
 
 def _needed(views: Sequence[Any], c: int, k: int) -> int:
     """Bytes: a dense view for its distances, the graphs twice, and the Lanczos basis or the dense matrix."""
-    n = views[0].shape[0]
+    n = int(views[0].shape[0])
     basis = n * n * 16 if n <= DENSE else n * 8 * max(4 * k, 40)
-    return max(8 * X.size if isinstance(X, np.ndarray) else 0 for X in views) + (len(views) + 2) * 48 * n * c + basis
+    dense = max(8 * int(X.size) if isinstance(X, np.ndarray) else 0 for X in views)
+    return dense + (len(views) + 2) * 48 * n * c + basis
 
 
 @hookimpl

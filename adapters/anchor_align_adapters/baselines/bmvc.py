@@ -115,12 +115,12 @@ class BMVC(Baseline):
     ) -> IndexArray:
         B = _signs(_principal_parts(features, n_bits), at_zero=-1.0)
         C = B[rng.choice(len(B), k, replace=False)]
-        labels = (B @ C.T).argmax(axis=1)
+        labels: IndexArray = (B @ C.T).argmax(axis=1)
         weights = np.full(len(features), 1.0 / len(features))
         solvers = []
         for phi in features:
             gram = phi.T @ phi
-            ridge = self.beta + 1e-12 * float(np.trace(gram))
+            ridge = max(self.beta + 1e-12 * float(np.trace(gram)), 1e-12)
             solvers.append(scipy.linalg.cho_factor((1.0 - self.gamma) * gram + ridge * np.eye(len(gram))))
         for _ in range(self.max_iter):
             maps = [scipy.linalg.cho_solve(solver, phi.T @ B) for solver, phi in zip(solvers, features, strict=True)]
