@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import BoolArray, FloatArray, Graph, IndexArray, is_sparse
-from ..blocks import is_distributed, number_by_appearance, read_only, read_rows
+from ..blocks import number_by_appearance, read_only, read_rows
 from ..checks import check_flag, check_number, check_whole_number
 from ..errors import AdapterError, InputError
 from ..fusion import LEAST_WEIGHT, FusedRows, Fusion, Recipe, agreement_weights, check_weights, is_auto
@@ -33,7 +33,7 @@ from ..graphs import (
     store,
 )
 from ..matching import AnchorAligner
-from ..plugins import Adapter, AnchorGraphs, blamed, check_made, get_fusion, made_graphs, warn_of_odd_rows
+from ..plugins import Adapter, AnchorGraphs, blamed, check_labels, check_made, get_fusion, made_graphs, warn_of_odd_rows
 from ._views import Views
 
 
@@ -155,20 +155,7 @@ class Pipeline:
             embedding, vectors = fused.embed(k, adapter.column_scaling)
             return Clustering(*number_by_appearance(kmeans_labels(vectors, k, self.seed)), embedding, vectors)
         made: Any = adapter.cluster(read_only(fused.graph), n_clusters=k, random_state=self.seed)
-        try:
-            found = made if is_distributed(made) else np.asarray(made)
-        except ValueError:
-            found = np.empty(0, dtype=object)
-        n = fused.rows.shape[0]
-        if found.shape != (n,) or found.dtype.kind not in "iub":
-            raise AdapterError(
-                f"Adapter {adapter.name!r} returned labels of shape {found.shape} and dtype {found.dtype}; "
-                f"expected {n} whole numbers."
-            )
-        labels, n_found = number_by_appearance(found)
-        if n_found > k:
-            raise AdapterError(f"Adapter {adapter.name!r} returned {n_found} clusters; expected at most {k}.")
-        return Clustering(labels, n_found)
+        return Clustering(*check_labels(f"Adapter {adapter.name!r}", made, fused.rows.shape[0], k))
 
     def _call(self, build: Callable[..., Any], views: Sequence[Any], n_views: int) -> AnchorGraphs:
         """Call a method of the adapter that returns AnchorGraphs, and check all of it except the graphs."""
