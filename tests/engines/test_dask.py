@@ -428,3 +428,17 @@ def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dask.array", None)
     with pytest.raises(MissingExtraError, match=r'pip install "anchor-align\[dask\]"'):
         align([da.from_array(np.eye(4), chunks=2)] * 2)
+
+
+@pytest.mark.parametrize("rows", [90, 110, 0])
+def test_chunks_of_another_shape_than_declared_are_refused(rows: int) -> None:
+    """Fewer rows, or more: the view is named, because its samples would be paired with the wrong ones."""
+    rng = np.random.default_rng(0)
+    right = da.from_array(rng.random((200, 5)), chunks=(100, 5))
+    made = [dask.delayed(np.asarray)(rng.random((count, 4))) for count in (100, rows)]
+    wrong = da.concatenate([da.from_delayed(each, (100, 4), float) for each in made])
+    clusterer = AlignedClusterer("lmvsc", n_clusters=2, n_anchors=4, random_state=0)
+    with pytest.raises(InputError, match=f"View b: chunk 1 of its Dask array is {rows} x 4; declared was 100 x 4"):
+        clusterer.fit({"a": right, "b": wrong})
+    with pytest.raises(InputError, match="View 0: chunk 1"):
+        align([wrong, right[:, :4]])
