@@ -225,7 +225,7 @@ def test_long_words_count_once(tmp_path: Path) -> None:
 
 def test_long_texts_of_parquet_count_once(tmp_path: Path) -> None:
     """A text that the file has once stays in memory once, whatever the number of rows, in columns and the index."""
-    n = 2000
+    n = 200
     words: Any = pd.Categorical(["x" * MIB, "y"] * (n // 2))
     frame = pd.DataFrame(
         {"a": np.arange(n) * 0.5, "b": np.arange(n) % 3, "label": words}, index=pd.CategoricalIndex(words)
