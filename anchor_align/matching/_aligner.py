@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import FloatArray, GraphLike
-from ..blocks import check_graphs
+from ..blocks import blas_limit, check_graphs
 from ..checks import check_callback, check_choice, check_flag, check_seed, check_whole_number
 from ..errors import InputError
 from ..graphs import MISSING, GramMatrices, Order, permute_columns
@@ -57,14 +57,15 @@ def align(
         The view whose order of anchors the others take. "auto": of the views with the most anchors, the one that all
         others match best (largest total objective). "consensus" has no reference: it starts from the best reference and
         matches every view in turn to the mean of all others, until the total over all pairs of views no longer rises;
-        view 0 then keeps its order. The total is never below that of the best reference. Both match all v (v - 1) / 2
+        view 0 then keeps its order. The total is never below that of the best reference. It need not be the best of
+        all: for few anchors, other starts are tried, too. Both match all v (v - 1) / 2
         pairs of v views, and store the Gram matrices, O(v^2 m^2) numbers.
     method : {"ascent", "pfp", "exact", "pfp-many-to-one"}, default="ascent"
-        "ascent" is fast and nearly always optimal. "pfp" is the projected fixed point of the paper, for comparison: its
-        result depends on the size of the raw graphs, also with ``lam_scale="balanced"``. "exact" is proven optimal, for
-        up to 10 anchors. "pfp-many-to-one" is "pfp" as in the released code of the paper: every reference anchor takes
-        its largest entry, so several may take the same anchor, and rows of the aligned graphs need not sum to one. It
-        has no consensus.
+        "ascent" is fast. Up to 8 anchors it is optimal, because all permutations are tried; with more anchors nearly
+        always. "pfp" is the projected fixed point of the paper, for comparison: its result depends on the size of the
+        raw graphs, also with ``lam_scale="balanced"``. "exact" is proven optimal, for up to 10 anchors.
+        "pfp-many-to-one" is "pfp" as in the released code of the paper: every reference anchor takes its largest entry,
+        so several may take the same anchor, and rows of the aligned graphs need not sum to one. It has no consensus.
     seeds : array-like of int of shape (n_seeds, n_views), optional
         Known correspondences. Each row has one anchor per view; they correspond. For two views a row is a pair
         ``(anchor of view 0, anchor of view 1)``. -1 means not known; the anchor of the reference must be known.
@@ -143,7 +144,8 @@ def align(
         random_state=random_state,
         callback=callback,
     )
-    solved = aligner._solve(Z_list, mask, missing)
+    with blas_limit.using():
+        solved = aligner._solve(Z_list, mask, missing)
     return solved.columns.matrices(solved.grams.sizes)
 
 
@@ -190,7 +192,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         anchor. Near 0: the anchor is ambiguous. Infinite: there is no other choice, or no anchor. Negative: a better
         partner exists ("pfp" only). NaN for matches that are not one-to-one.
     n_iter_ : ndarray of shape (n_views,)
-        Number of iterations; for "exact" and up to 6 anchors, of evaluated permutations or branches.
+        Number of iterations; for "exact" and up to 8 anchors, of evaluated permutations or branches.
     history_ : list of tuple of float
         Objective along the iterations. For "consensus", those of the last improvement of the view; a view without
         improvement keeps the history of its match to the best reference.
@@ -252,8 +254,10 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         missing : {"error", "nan"}, default="error"
             "nan": a row with only NaN is a missing sample.
         """
-        solved = self._solve(Z_list, mask, missing)
-        certificates = solved.matcher.certificates(solved.solution)
+        # On one thread, sums are rounded in the same way for any number of threads.
+        with blas_limit.using():
+            solved = self._solve(Z_list, mask, missing)
+            certificates = solved.matcher.certificates(solved.solution)
         self.permutations_ = solved.columns.permutations
         self.matrices_ = solved.columns.matrices(solved.grams.sizes)
         self.reference_ = solved.solution.reference

@@ -67,7 +67,7 @@ class _Consensus:
 
     def known(self, seeds: IndexArray, view: int) -> IndexArray:
         """Columns whose anchor in a view is given by the seeds."""
-        return seeds[seeds[:, view] >= 0, self.base]
+        return np.asarray(seeds[seeds[:, view] >= 0, self.base])
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,7 +40,9 @@ class PairTerms:
         else:
             with np.errstate(over="ignore"):
                 problem = PairProblem(self.K, lam * self.S1, self.S2, unit=self.unit)
-        if not problem.scale < LARGEST_OBJECTIVE:
+        # Both terms are reported, whatever lam is.
+        terms = PairProblem(self.K, self.S1, self.S2)
+        if not max(problem.scale, terms.scale) < LARGEST_OBJECTIVE:
             raise InputError(
                 f"The objective overflows at lam = {lam:g}; use a smaller lam (or infinity, for the structure term "
                 "alone), lam_scale='balanced', or graphs divided by a constant."
