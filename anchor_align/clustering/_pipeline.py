@@ -127,8 +127,14 @@ class Pipeline:
         permutations = check_orders(None, sizes)
         fitted = None
         if fusion.aligns and not graphs.learned.aligned:
-            aligner = AnchorAligner(lam, reference=self.reference, many_to_one=self.many_to_one, random_state=self.seed)
-            fitted = aligner.fit(graphs.grams)
+            aligner = AnchorAligner(
+                lam,
+                reference=self.reference,
+                many_to_one=self.many_to_one,
+                random_state=self.seed,
+                near_ties="largest",
+            )
+            fitted = aligner.fit(graphs.grams, graphs=graphs.rows)
             permutations = check_orders(fitted.matrices_, sizes)
         maps = list(fusion.maps(permutations, graphs.grams if fusion.uses_grams else None))
         weights = self._weights(graphs, fusion, permutations, maps)

@@ -79,6 +79,11 @@ class ScaledGrams:
     def cross(self, u: int, v: int) -> FloatArray:
         return np.asarray(self._grams.cross(u, v) / (self._graph_norms[u, v] * self._graph_norms[v, u]))
 
+    def size_of(self, u: int, v: int) -> float:
+        """Product of the norms of two graphs over their shared samples, on the scale of the objective."""
+        norms = [np.sqrt(max(float(np.trace(self._grams.structure(a, b))), 0.0)) for a, b in ((u, v), (v, u))]
+        return float(norms[0] / self._graph_norms[u, v]) * float(norms[1] / self._graph_norms[v, u])
+
     def structure(self, view: int, other: int) -> FloatArray:
         """S of a view, over the samples shared with another view."""
         return np.asarray(self._grams.structure(view, other) / self._structure_norms[view, other])
