@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..arrays import BoolArray, FloatArray, Graph, IndexArray, is_sparse
 from ..blocks import number_by_appearance, read_only, read_rows
-from ..checks import check_flag, check_number, check_whole_number
+from ..checks import check_flag, check_number, check_whole_number, is_iterable
 from ..errors import AdapterError, InputError
 from ..fusion import LEAST_WEIGHT, FusedRows, Fusion, Recipe, agreement_weights, check_weights, is_auto
 from ..graphs import (
@@ -129,8 +129,14 @@ class Pipeline:
         permutations = check_orders(None, sizes)
         fitted = None
         if fusion.aligns and not graphs.learned.aligned:
-            aligner = AnchorAligner(lam, reference=self.reference, many_to_one=self.many_to_one, random_state=self.seed)
-            fitted = aligner.fit(graphs.grams)
+            aligner = AnchorAligner(
+                lam,
+                reference=self.reference,
+                many_to_one=self.many_to_one,
+                random_state=self.seed,
+                near_ties="largest",
+            )
+            fitted = aligner.fit(graphs.grams, graphs=graphs.rows)
             permutations = check_orders(fitted.matrices_, sizes)
         maps = list(fusion.maps(permutations, graphs.grams if fusion.uses_grams else None))
         weights = self._weights(graphs, fusion, permutations, maps)
@@ -243,7 +249,7 @@ def count_anchors(
     adapter: Adapter, n_anchors: int | Sequence[int] | None, n_samples: int, n_clusters: int, n_views: int | None = None
 ) -> int | list[int]:
     """Number of anchors, given by the user or by the adapter; a list if it differs between views."""
-    if isinstance(n_anchors, (Sequence, np.ndarray)) and not isinstance(n_anchors, str):
+    if isinstance(n_anchors, (Sequence, np.ndarray)) and not isinstance(n_anchors, str) and is_iterable(n_anchors):
         counts = [check_whole_number("n_anchors", count, least=1) for count in n_anchors]
         if n_views is not None and len(counts) != n_views:
             raise InputError(f"n_anchors has {len(counts)} numbers for {n_views} views.")
