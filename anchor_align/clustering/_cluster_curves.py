@@ -37,6 +37,11 @@ CURVE_SUMMARIES = {
     "prediction_strength": "clusters of one half of the samples found again from the other half",
     "gap": "relative gap between neighbouring singular values of the fused graph",
 }
+# What people must know who see the curves.
+CAUTION = (
+    "A peak is no recommendation: on data sets with known clusters, no curve has its peak at the known number on most "
+    "of them."
+)
 
 
 @dataclass(frozen=True)
