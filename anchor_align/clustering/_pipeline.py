@@ -66,9 +66,10 @@ class Fused:
     aligner: AnchorAligner | None  # None without alignment
     gram: FloatArray | None  # Gram matrix of the fused graph, if known
 
-    def embed(self, n_clusters: int, column_scaling: float | None) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:
+    def embed(self, n_clusters: int, adapter: Adapter) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:
         graph = self.rows if self.graph is None else self.graph
-        embedding = spectral_embedding(graph, n_clusters, column_scaling=column_scaling, gram=self.gram)
+        scaling, directions = adapter.column_scaling, adapter.directions
+        embedding = spectral_embedding(graph, n_clusters, column_scaling=scaling, directions=directions, gram=self.gram)
         return embedding, embedding.unit_rows(graph)
 
 
@@ -102,8 +103,10 @@ class Pipeline:
     def build(self, views: Views) -> ViewGraphs:
         """Checked anchor graphs of the views, read-only."""
         adapter = self.adapter
-        if adapter.column_scaling is not None:  # used last: a wrong value must not cost the time of a fit
+        # Used last: a wrong value must not cost the time of a fit.
+        if adapter.column_scaling is not None:
             check_number("column_scaling", adapter.column_scaling)
+        check_number("directions", adapter.directions, least=1.0)
         given = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
         whole = type(adapter).anchor_graphs is not Adapter.anchor_graphs or not adapter.works_by_blocks
         rows: GraphSet
@@ -158,7 +161,7 @@ class Pipeline:
         """
         adapter, k = self.adapter, self.n_clusters
         if adapter.clusters_spectrally:
-            embedding, vectors = fused.embed(k, adapter.column_scaling)
+            embedding, vectors = fused.embed(k, adapter)
             return Clustering(*number_by_appearance(kmeans_labels(vectors, k, self.seed)), embedding, vectors)
         made: Any = adapter.cluster(read_only(fused.graph), n_clusters=k, random_state=self.seed)
         return Clustering(*check_labels(f"Adapter {adapter.name!r}", made, fused.rows.shape[0], k))

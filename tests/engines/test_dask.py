@@ -129,6 +129,7 @@ def test_kmeans_over_chunks_with_few_distinct_rows() -> None:
 
 
 FITS: list[tuple[str, dict[str, Any]]] = [
+    ("local", {}),
     ("lmvsc", {}),
     ("lmvsc", {"kmeans": "sample", "scale": "standard"}),
     ("fmvacc", {"n_init": 2}),
@@ -159,7 +160,7 @@ def test_fit_does_not_depend_on_chunks(adapter: str, params: dict[str, Any], row
     assert there.anchor_graphs_.graphs[0].shape == (569, 12)
 
 
-@pytest.mark.parametrize("adapter", ["lmvsc", "fmvacc", "sfmc", "precomputed"])
+@pytest.mark.parametrize("adapter", ["local", "lmvsc", "fmvacc", "sfmc", "precomputed"])
 def test_adapters_make_graphs_of_chunks(adapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Called directly, they return Dask arrays; rows are made on the workers, once for all views."""
     views, called = make_simulated(0).views, []
