@@ -155,7 +155,8 @@ class MSGL(Adapter):
     def _learn(self, data: list[_ViewTerms], k: int) -> tuple[_Model, FloatArray]:
         weights = np.full(len(data), 1.0 / len(data))
         m = len(data[0].gram)
-        alpha, beta = self.alpha * float(np.mean([each.variance for each in data])), 0.0
+        variances = np.array([each.variance for each in data])
+        alpha, beta = self.alpha * float(weights @ variances), 0.0
         Z, embedding = np.full(data[0].cross.shape, 1.0 / m), None
         for number in range(check_whole_number("max_iter", self.max_iter, least=1)):
             hessian = sum(w * each.gram for w, each in zip(weights, data, strict=True)) + alpha * np.eye(m)
@@ -167,7 +168,7 @@ class MSGL(Adapter):
             used, weights = weights, (-losses / self.gamma) ** (1.0 / (self.gamma - 1.0))
             if number == 0:
                 # From here on the weights have the units of the losses; alpha and beta follow once.
-                alpha *= weights.sum()
+                alpha = self.alpha * float(weights @ variances)
                 beta = self.beta * float(weights @ losses) / k
             embedding = _Embedding.of(Z, k)
             if number > LEAST_ROUNDS and np.linalg.norm(Z - before) < self.tol * np.linalg.norm(before):

@@ -23,6 +23,7 @@ CONTENTS = {
         "settings",
         "graphs",
         "adapters",
+        "baselines",
         "fusions",
         "wrapping",
         "missing",

@@ -1,6 +1,6 @@
 """AMGL: one spectral embedding of the neighbour graphs of all views, with weights that follow from it.
 
-With the normalised Laplacians L_v of the views it minimises
+With the normalised Laplacians L_v of the views it minimises::
 
     sum_v sqrt(tr(F' L_v F)),   F' F = I
 

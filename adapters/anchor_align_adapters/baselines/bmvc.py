@@ -1,7 +1,7 @@
 """BMVC: binary codes of the samples and k-means on the codes, in one objective.
 
 With kernel features phi_v (anchors x samples) of each view, codes B in {-1, 1}^(L x n), projections U_v, binary centres
-C in {-1, 1}^(L x k) with balanced columns, a partition G (k x n, one-hot) and weights a on the simplex it minimises
+C in {-1, 1}^(L x k) with balanced columns, a partition G (k x n, one-hot) and weights a on the simplex it minimises::
 
     sum_v a_v^r (|B - U_v phi_v|^2 + beta |U_v|^2 - gamma |U_v phi_v|^2) + lam |B - C G|^2
 

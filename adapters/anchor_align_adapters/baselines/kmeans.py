@@ -1,8 +1,11 @@
 """K-means on the views side by side, each scaled: what people do without a multi-view method.
 
-It minimises sum_v sum_i |x_vi - f_v,g(i)|^2 over centroids f_vj and one partition g. Every view has a total variance of
-1, so all views count the same. Starts, random numbers and result are those of scikit-learn's ``KMeans``; the views are
-not copied.
+Over centroids f_vj of the views and one partition g of the samples it minimises::
+
+    sum_v sum_i |x_vi - f_v,g(i)|^2
+
+Every view has a total variance of 1, so all views count the same. Starts, random numbers and result are those of
+scikit-learn's ``KMeans``; the views are not copied.
 """
 
 from __future__ import annotations

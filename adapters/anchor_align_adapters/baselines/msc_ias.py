@@ -1,6 +1,6 @@
 """MSC-IAS: a common space that explains all views, and a neighbour graph of the samples in it.
 
-With samples as columns, the common space L (d x n), maps W_v and a graph S (n x n, rows on the simplex) it minimises
+With samples as columns, the common space L (d x n), maps W_v and a graph S (n x n, rows on the simplex) it minimises::
 
     (1/V) sum_v |X_v - W_v L|^2 + lam sum_ij |L_i - L_j|_1 S_ij + gamma |S|^2,   columns of W_v of length <= 1
 
@@ -12,7 +12,7 @@ every sample so that it has exactly ``n_neighbors`` neighbours. Labels are the n
 Choices where the paper gives none: samples of length one; L from the singular vectors of the views side by side; S, and
 with it A, Q and Y, is renewed every few rounds, because the edges of Y change with it. The Sylvester equation for L is
 solved for the eigenvectors of sum W_v' W_v, one sparse system each, all together by conjugate gradients. With many
-samples neighbours in the distance |.|_1 are searched among the nearest by Euclidean distance.
+samples neighbours in the distance ``|.|_1`` are searched among the nearest by Euclidean distance.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """PMSC: a self-expressive graph and a partition of every view, and one partition near all of them.
 
 With samples as columns of X_v', graphs Z_v >= 0 (n x n) with Laplacians L_v, embeddings F_v of the views and one
-embedding Y it minimises
+embedding Y it minimises::
 
     sum_v |X_v' - X_v' Z_v|^2 + alpha |Z_v|^2 + beta tr(F_v' L_v F_v) + gamma w_v |Y Y' - F_v F_v'|^2,
 
-with F_v' F_v = Y' Y = I and w_v = 1 / (2 |Y Y' - F_v F_v'|) (Kang et al., Partition level multiview subspace
+with F_v' F_v = Y' Y = I and ``w_v = 1 / (2 |Y Y' - F_v F_v'|)`` (Kang et al., Partition level multiview subspace
 clustering, Neural Networks 2020). The objective is reconstructed from the released code. As there, Z_v is the minimum
 without the bound, then negative entries become zero, so the objective may rise. Labels are k-means of the rows of Y.
 

@@ -1,6 +1,6 @@
 """RMKM: robust k-means on all views, with one partition and weights of the views.
 
-With centroids f_vj, one partition g of the samples and weights a of the views on the simplex it minimises
+With centroids f_vj, one partition g of the samples and weights a of the views on the simplex it minimises::
 
     sum_v a_v^r sum_i |x_vi - f_v,g(i)|,   r > 1
 
