@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..report import FORMATS
-from ..study import FOOTINGS, SCORES
+from ..study import DEFAULT_VERSUS, FOOTINGS, SCORES
 from ._options import (
     add_data_options,
     add_format_option,
@@ -107,7 +107,21 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
 
 
 def _add_result(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--score", choices=SCORES, default="acc", help="score that tables and figures show [acc]")
+    group.add_argument(
+        "--score",
+        choices=SCORES,
+        nargs="+",
+        default=["acc"],
+        help="scores that tables show; the first is also that of the figures [acc]",
+    )
+    group.add_argument(
+        "--versus",
+        nargs="+",
+        default=[":".join(DEFAULT_VERSUS)],
+        metavar="ARM:ARM",
+        help="pairs of arms to compare: aligned:concat is aligned - concat; rotated:aligned adds the arm rotated; the "
+        "first pair is that of the figures [aligned:unaligned]",
+    )
     group.add_argument(
         "--footing",
         choices=[*FOOTINGS, "both"],
@@ -154,7 +168,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         )
         for source in arguments.data or defaults.data
     ]
-    same = ("adapters", "weights", "many_to_one", "missing", "drop", "repeats", "seed", "score", "jobs")
+    same = ("adapters", "weights", "many_to_one", "missing", "drop", "repeats", "seed", "score", "versus", "jobs")
     return {
         **{name: getattr(arguments, name) for name in same},
         "data": specs,
@@ -192,7 +206,8 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--many-to-one"] if arguments.many_to_one else []
     words += ["--fusion", *dict.fromkeys(arguments.fusion)] if arguments.fusion else []
     words += ["--repeats", str(arguments.repeats), "--seed", str(arguments.seed)]
-    words += ["--score", arguments.score] if arguments.score != "acc" else []
+    words += ["--score", *arguments.score] if arguments.score != ["acc"] else []
+    words += ["--versus", *arguments.versus] if arguments.versus != [":".join(DEFAULT_VERSUS)] else []
     words += ["--footing", arguments.footing] if arguments.footing != "fixed" else []
     for path in arguments.plugin:
         words += ["--plugin", path]

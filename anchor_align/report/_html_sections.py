@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 
+from ..study import BETTER, NOTHING_TO_ALIGN, WORSE, ArmSummary, DataInfo, StudyResult
 from ..study import FAILED as FAILED_RUN
-from ..study import ArmSummary, DataInfo, StudyResult
 from ._arms import Arms, arm_class
+from ._difference_tables import statistics_text
 from ._formatting import (
     anchors_text,
     count,
@@ -25,7 +27,7 @@ from ._formatting import (
     varying,
 )
 from ._html_elements import arm_name, cell, escaped, facts, paragraph, row_name, table
-from ._outcomes import BETTER, FAILED, SAME, UNLABELLED, WORSE, Comparison, comparisons
+from ._outcomes import FAILED, NO_ARM, UNLABELLED, Comparison, comparisons
 from ._study_tables import arm_cells
 
 # Longer tables are folded: the figures show the same.
@@ -34,14 +36,20 @@ MOST_ROWS = 40
 LONGEST_NAME = 60
 MOST_VIEWS, MOST_REASONS = 12, 20
 NOTHING = '<span class="muted">none</span>'
-SIGNS = {BETTER: ("▲", "aligned"), WORSE: ("▼", "unaligned")}
+SIGNS = {BETTER: ("▲", 0), WORSE: ("▼", 1)}
 
 
-def fixed_table(result: StudyResult) -> str:
-    """Rows in which nothing was chosen by label."""
-    rows = comparisons(result)
-    if not rows:
-        return ""
+def result_tables(result: StudyResult) -> list[str]:
+    """A table for every score, and for every further pair of arms: rows in which nothing was chosen by label first."""
+    made = []
+    for footing, make in (("fixed", _fixed_table), ("best", _best_table)):
+        if result.of_footing(footing):
+            for arms, score in itertools.product(result.versus, result.scores):
+                made.append(make(result, comparisons(result, footing, arms, score), arms, score))
+    return made
+
+
+def _fixed_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:
     settings = [row.summary.setting for row in rows if row.summary.setting is not None]
     vary = varying(settings)
     columns = {
@@ -54,29 +62,35 @@ def fixed_table(result: StudyResult) -> str:
     places = [
         "".join(cell(escaped(texts[at]), kind) for (_, kind), texts in shown.items()) for at in range(len(settings))
     ]
-    caption = (
-        f"{score_name(result.score)} in %, mean ± standard deviation over {count(result.repeats, 'repeat')}; the best "
-        "mean is bold. Difference: aligned minus unaligned in points, paired by repeat, with its 95 % interval. p: "
-        "exact signed-rank test, two-sided, not corrected for the number of rows. Fixed settings: nothing was chosen "
-        f"by label{vary.common}."
+    means = (
+        f"{score_name(score)} in %, mean ± standard deviation over {count(result.repeats, 'repeat')}; the highest "
+        "mean is bold. "
     )
-    made = _result_table(caption, "Results at fixed settings", rows, result, list(shown), places)
+    caption = (
+        f"{means if arms == result.versus[0] else ''}{_difference_caption(rows, arms, score)} Fixed settings: nothing "
+        f"was chosen by label{vary.common}."
+    )
+    label = f"{score_name(score)} at fixed settings, {' and '.join(arms)}"
+    made = _result_table(caption, label, rows, result, arms, score, list(shown), places)
     if len(rows) <= MOST_ROWS:
         return made
     return f"<details>\n<summary>Table of all {len(rows)} rows</summary>\n{made}\n</details>"
 
 
-def best_table(result: StudyResult) -> str:
-    """Rows in which each arm has its best setting by label."""
-    rows = comparisons(result, "best")
-    if not rows:
-        return ""
+def _best_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:
     caption = (
         f"Best settings, chosen by label: for each arm the setting with the highest mean {score_name(result.score)}, "
         "as much of the literature reports. This is optimistic: without labels nobody could choose like that, and an "
-        "arm with more settings has more chances. Below each mean: the setting, and from how many it was chosen."
+        "arm with more settings has more chances. Below each mean: the setting, and from how many it was chosen. "
+        f"{_difference_caption(rows, arms, score)}"
     )
-    return _result_table(caption, "Results at the best settings", rows, result, [], [""] * len(rows))
+    label = f"{score_name(score)} at the best settings, {' and '.join(arms)}"
+    return _result_table(caption, label, rows, result, arms, score, [], [""] * len(rows))
+
+
+def _difference_caption(rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:
+    statistics = statistics_text(row.difference for row in rows)
+    return f"Difference: {arms[0]} minus {arms[1]} in points of {score_name(score)}, {statistics}."
 
 
 def _result_table(
@@ -84,19 +98,22 @@ def _result_table(
     label: str,
     rows: Sequence[Comparison],
     result: StudyResult,
+    pair: tuple[str, str],
+    score: str,
     setting_heads: Sequence[tuple[str, str]],
     setting_cells: Sequence[str],
 ) -> str:
-    """Data, adapter, settings, arms, difference and verdict; the repeats have a column where rows differ in them."""
-    arms, uneven = Arms.of(result), len({row.difference.n for row in rows if row.difference}) > 1
-    numbers = [*map(arm_name, arms), "difference", "95 % interval", "p", *["repeats"] * uneven]
+    """Data, adapter, settings, arms, difference and verdict; the arms have been shown for a later pair."""
+    arms = Arms.of(result) if pair == result.versus[0] else Arms(())
+    uneven = len({row.difference.n for row in rows if row.difference}) > 1
+    numbers = [*map(arm_name, arms), "difference", "interval", "p", *["n"] * uneven]
     heads = [("data", ""), ("adapter", ""), *setting_heads, *((name, "number") for name in numbers), ("verdict", "")]
     lines = []
     for row, settings in zip(rows, setting_cells, strict=True):
         data, adapter = row.summary.dataset, row.summary.adapter
         name = f'<span title="{escaped(data)}">{escaped(shortened(data, LONGEST_NAME))}</span>'
-        found = zip(arms, arm_cells(row.summary, arms, result.score), strict=True)
-        means = [_mean(arm, arms, row.summary.arms.get(arm), result.score, bold=each.bold) for arm, each in found]
+        found = zip(arms, arm_cells(row.summary, arms, score), strict=True)
+        means = [_mean(arm, arms, row.summary.arms.get(arm), score, bold=each.bold) for arm, each in found]
         shown = "".join(cell(each, "number") for each in (*means, *_difference(row, uneven)))
         lines.append(row_name(name) + cell(escaped(adapter)) + settings + shown + cell(_verdict(row), "words"))
     return table(caption, heads, lines, "results many-arms" if len(arms.fusions) > 3 else "results", label=label)
@@ -130,13 +147,15 @@ def _verdict(row: Comparison) -> str:
         return "failed" + "".join(f"<small>{escaped(reason)}</small>" for reason in row.summary.failures[:2])
     if row.outcome == UNLABELLED:
         return "no labels"
-    if row.outcome == SAME or row.difference is None:
+    if row.outcome == NO_ARM or row.difference is None:
+        return "not both arms"
+    if row.outcome == NOTHING_TO_ALIGN:
         return "the same: anchors correspond by construction"
     words = escaped(row.difference.verdict)
     if row.outcome not in SIGNS:
         return words
-    sign, arm = SIGNS[row.outcome]
-    return f'<strong class="{arm_class(arm)}">{sign} {words}</strong>'
+    sign, at = SIGNS[row.outcome]
+    return f'<span class="{arm_class(row.difference.arms[at])}">{sign} {words}</span>'
 
 
 def about(result: StudyResult) -> str:

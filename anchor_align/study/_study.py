@@ -4,31 +4,26 @@ from __future__ import annotations
 
 import itertools
 import os
-import warnings
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from ..checks import check_choice, check_flag, check_whole_number
-from ..clustering import AlignedClusterer
 from ..data import MultiViewData
 from ..errors import InputError, InputTypeError
 from ..matching import check_lam
-from ..plugins import Registry, contained, load_plugins
+from ..plugins import load_plugins
 from ._cache import Cache, Outcome, environment
 from ._data_sets import DataSpec, Shelf, name_all
+from ._differences import check_versus
 from ._execution import Callback, outcomes_of
 from ._plan import Grid, PlannedData, check_grid, planned_runs
-from ._results import AdapterInfo, Record, Showcase, StudyResult, setting_key
+from ._results import AdapterInfo, Record, StudyResult, setting_key
 from ._run import Run, Worker
+from ._showcases import fit_showcases
 from ._statistics import summarise
 from ._view_options import Rule, ViewOptions
 from ._vocabulary import DEFAULT_DATA, DONE, FAILED, FOOTINGS, SCORES
-
-# The showcase has this value if the study has several.
-PREFERRED_LAM = 0.1
 
 
 def compare(
@@ -47,7 +42,8 @@ def compare(
     rotated: bool = False,
     missing: str = "error",
     drop: float = 0.0,
-    score: str = "acc",
+    score: str | Sequence[str] = "acc",
+    versus: str | Sequence[str | tuple[str, str]] = "aligned:unaligned",
     footings: Sequence[str] = ("fixed",),
     jobs: int = 1,
     cache: str | os.PathLike[str] | None = None,
@@ -93,8 +89,11 @@ def compare(
         Simulate missing samples: in every repeat each view loses each sample with this probability, but every sample
         stays in at least one view, see :func:`drop_mask`. The same samples are missing in all arms, adapters and
         settings of a repeat. All samples are clustered and scored.
-    score : {"acc", "nmi", "purity", "fscore", "ari"}, default="acc"
-        The score that chooses the best setting of a grid, and that tables and figures show.
+    score : {"acc", "nmi", "purity", "fscore", "ari"} or a list of these, default="acc"
+        The scores that tables show. The first one chooses the best setting of a grid, and figures show it.
+    versus : str, or a list of these, default="aligned:unaligned"
+        Pairs of arms to compare: "aligned:concat" is aligned - concat. An arm that is not part of every study is added,
+        as with ``fusions``. Figures show the first pair.
     footings : list of {"fixed", "best"}, default=("fixed",)
         "fixed": every setting is a row. "best": for every arm the best setting by label, as in much of the literature.
     jobs : int, default=1
@@ -123,7 +122,8 @@ def compare(
     """
     files = [os.fspath(path) for path in plugins]
     registry = load_plugins(files)
-    wanted = [*_listed(fusions), *(["rotated"] if check_flag("rotated", rotated) else [])]
+    pairs = check_versus(versus)
+    wanted = [*_listed(fusions), *(["rotated"] if check_flag("rotated", rotated) else []), *sum(pairs, ())]
     for name in wanted:
         registry.fusion(name)
     grid = Grid(
@@ -137,7 +137,9 @@ def compare(
         options=ViewOptions.checked(missing, drop, weights, many_to_one),
         fusions=tuple(each for each in registry.fusions if each.fusion.in_every_study or each.name in wanted),
     )
-    check_choice("score", score, SCORES)
+    scores = tuple(dict.fromkeys(check_choice("score", each, SCORES) for each in _listed(score)))
+    if not scores:
+        raise InputError(f"Got no score; expected one or more of {', '.join(SCORES)}.")
     for footing in footings:
         check_choice("footing", footing, FOOTINGS)
     jobs = check_whole_number("jobs", jobs, least=1)
@@ -161,16 +163,18 @@ def compare(
     return StudyResult(
         kind="compare",
         records=records,
-        summaries=summarise(records, score=score, footings=footings, fusions=arms),
+        summaries=summarise(records, score=scores[0], footings=footings, fusions=arms, versus=pairs),
         data=tuple(each.info for each in planned),
         adapters=tuple(AdapterInfo(record.name, record.distribution, record.version) for record in used),
-        score=score,
+        score=scores[0],
+        more_scores=scores[1:],
+        versus=pairs,
         repeats=grid.repeats,
         seed=grid.seed,
         reference=str(reference),
         command="",
         environment=environment(),
-        showcases=tuple(_showcases(records, specs, registry, shelf, grid)) if pictures else (),
+        showcases=tuple(fit_showcases(records, specs, registry, shelf, grid, scores[0], pairs[0])) if pictures else (),
         options=grid.options.given,
         fusions=arms,
     )
@@ -212,49 +216,3 @@ def _records(runs: Sequence[Run], outcomes: Sequence[list[Outcome]]) -> Iterator
                     status = FAILED if outcome.reason else DONE
                     shown = {name: value for name, value in vars(outcome).items() if name != "traceback"}
                     yield Record(setting, arm.name, run.repeat, run.seed, status=status, **shown)
-
-
-def _showcases(
-    records: Sequence[Record], specs: Sequence[DataSpec], registry: Registry, shelf: Shelf, grid: Grid
-) -> Iterator[Showcase]:
-    """Fit the first repeat of each data set and adapter again, if it was finished."""
-    options = grid.options
-    for runs in _first_repeats(records):
-        setting, seed = runs["aligned"].setting, runs["aligned"].seed
-        data = shelf.get(next(spec for spec in specs if spec.name == setting.dataset))
-        clusterer = AlignedClusterer(
-            registry.get(setting.adapter, **dict(setting.params)),
-            n_clusters=data.info.n_clusters,
-            n_anchors=setting.n_anchors,
-            lam=setting.lam,
-            reference=grid.reference,
-            weights=options.weights,
-            missing=options.missing,
-            many_to_one=options.many_to_one,
-            random_state=seed,
-        )
-        try:
-            with threadpool_limits(1), contained(seed), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the record has them
-                views = options.drop_samples(data.views, seed)
-                clusterer.fit(dict(zip(views.names, views.matrices, strict=True)), mask=views.mask)
-        except (Exception, SystemExit):  # the run worked: the study has its result, and this figure is left out
-            continue
-        accuracy = {arm: record.scores["acc"] for arm, record in runs.items() if record.scores is not None}
-        yield Showcase(setting, clusterer, data.labels, accuracy)
-
-
-def _first_repeats(records: Sequence[Record]) -> list[dict[str, Record]]:
-    """Arms of the first repeat at one setting of each data set and adapter."""
-    by_setting: dict[Hashable, dict[str, Record]] = {}
-    for record in records:
-        if record.repeat == 0 and record.status == DONE:
-            by_setting.setdefault(setting_key(record.setting), {})[record.arm] = record
-    chosen: dict[tuple[str, str], dict[str, Record]] = {}
-    for runs in by_setting.values():
-        if "aligned" in runs:
-            setting = runs["aligned"].setting
-            shown = chosen.setdefault((setting.dataset, setting.adapter), runs)
-            if PREFERRED_LAM == setting.lam != shown["aligned"].setting.lam:
-                chosen[setting.dataset, setting.adapter] = runs
-    return list(chosen.values())
