@@ -30,7 +30,10 @@ _HOMES = {
         "view_seeds",
     ),
     "data": ("MultiViewData", "load_views"),
-    "clustering": ("AlignedClusterer", "fuse"),
+    "clustering": (
+        *("AlignedClusterer", "Candidate", "CandidateResult", "Choice", "ChoiceCost", "ChoiceProgress"),
+        *("ClusterCurve", "ClusterCurves", "choice_cost", "choose", "cluster_number_curves", "fuse"),
+    ),
     "hookspecs": ("hookimpl",),
     "errors": (
         "AdapterError",

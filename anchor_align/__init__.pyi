@@ -1,6 +1,16 @@
 """Public names and where they come from; ``__init__.py`` loads them on first use."""
 
 from .clustering import AlignedClusterer as AlignedClusterer
+from .clustering import Candidate as Candidate
+from .clustering import CandidateResult as CandidateResult
+from .clustering import Choice as Choice
+from .clustering import ChoiceCost as ChoiceCost
+from .clustering import ChoiceProgress as ChoiceProgress
+from .clustering import ClusterCurve as ClusterCurve
+from .clustering import ClusterCurves as ClusterCurves
+from .clustering import choice_cost as choice_cost
+from .clustering import choose as choose
+from .clustering import cluster_number_curves as cluster_number_curves
 from .clustering import fuse as fuse
 from .data import MultiViewData as MultiViewData
 from .data import load_views as load_views

@@ -74,3 +74,19 @@ def missing_extra(what: str, package: str, extra: str) -> MissingExtraError:
     Figures need matplotlib, which is not installed: pip install "anchor-align[report]".
     """
     return MissingExtraError(f'{what} need {package}, which is not installed: pip install "anchor-align[{extra}]".')
+
+
+def visible(text: str) -> str:
+    r"""Text in which nothing is hidden: control characters, line breaks and broken encodings are written out.
+
+    Names come from files, and reasons from anywhere: neither may move the cursor, turn the direction of the text or
+    break a table.
+
+    Examples
+    --------
+    >>> visible("a\x1b[2Jb\nc\u202ed")
+    'a\\x1b[2Jb\\nc\\u202ed'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)

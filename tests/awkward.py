@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import signal
 import sys
 import time
 import warnings
@@ -60,6 +61,15 @@ class Awkward(Adapter):
                 sys.exit("gave up")
             case "die":
                 os._exit(3)
+            case "vanish":
+                os._exit(0)
+            case "crash":
+                os.kill(os.getpid(), signal.SIGSEGV)
+            case "fork":
+                os.fork()
+            case "loop":
+                while True:
+                    pass
             case "print":
                 print("printed to stdout")
                 os.system("echo printed by a program")

@@ -43,6 +43,9 @@ class FMVACC(Adapter):
     kmeans : {"full", "minibatch", "sample"}, default="full"
         "full": k-means on all samples. For millions of samples: "sample", k-means on a random sample of 500 for each
         anchor, 20,000 at least; "minibatch", k-means on 100 random batches, each a tenth of that size.
+    column_scaling : float or None, default=None
+        Scale of the columns of the fused graph before its embedding: each is divided by the root of its sum plus
+        ``column_scaling`` times the mean of all sums. None: no scaling, as in the paper.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class FMVACC(Adapter):
         scale: str | None = "standard",
         n_init: int = 10,
         kmeans: str = "full",
+        column_scaling: float | None = None,
     ) -> None:
         self.beta = beta
         self.orthogonal = orthogonal
@@ -77,6 +81,7 @@ class FMVACC(Adapter):
         self.scale = scale
         self.n_init = n_init
         self.kmeans = kmeans
+        self.column_scaling = column_scaling
 
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int

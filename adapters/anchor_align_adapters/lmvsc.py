@@ -42,6 +42,9 @@ class LMVSC(Adapter):
     kmeans : {"full", "minibatch", "sample"}, default="full"
         "full": k-means on all samples. For millions of samples: "sample", k-means on a random sample of 500 for each
         anchor, 20,000 at least; "minibatch", k-means on 100 random batches, each a tenth of that size.
+    column_scaling : float or None, default=None
+        Scale of the columns of the fused graph before its embedding: each is divided by the root of its sum plus
+        ``column_scaling`` times the mean of all sums. None: no scaling, as in the paper.
 
     Examples
     --------
@@ -59,12 +62,19 @@ class LMVSC(Adapter):
     views_apart = True
 
     def __init__(
-        self, alpha: float = 1.0, *, scale: str | None = "spread", n_init: int = 1, kmeans: str = "full"
+        self,
+        alpha: float = 1.0,
+        *,
+        scale: str | None = "spread",
+        n_init: int = 1,
+        kmeans: str = "full",
+        column_scaling: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.scale = scale
         self.n_init = n_init
         self.kmeans = kmeans
+        self.column_scaling = column_scaling
 
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int

@@ -18,6 +18,9 @@ class Precomputed(Adapter):
     ----------
     aligned : bool, default=False
         True if the columns of the graphs already correspond; they then stay in their order.
+    column_scaling : float or None, default=None
+        Scale of the columns of the fused graph before its embedding: each is divided by the root of its sum plus
+        ``column_scaling`` times the mean of all sums. None: no scaling.
 
     Examples
     --------
@@ -37,8 +40,9 @@ class Precomputed(Adapter):
     works_on_dask = True
     views_apart = True
 
-    def __init__(self, aligned: bool = False) -> None:
+    def __init__(self, aligned: bool = False, *, column_scaling: float | None = None) -> None:
         self.aligned = aligned
+        self.column_scaling = column_scaling
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Not used: the graphs determine the numbers of anchors."""

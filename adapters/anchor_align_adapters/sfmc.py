@@ -26,6 +26,7 @@ from anchor_align.checks import check_choice, check_whole_number
 from anchor_align.errors import InputError
 
 from ._kmeans_anchors import anchors_of_views, check_n_anchors, kmeans_anchors
+from ._nearest_anchors import nearest_anchor_graph
 from ._rank import RankResult, rank_constrained_graph
 from ._rank_parts import PartsResult, rank_constrained_parts, rank_constrained_rows
 from ._sampling import alternate_sampling
@@ -34,7 +35,6 @@ from ._scaling import apply_scalers, scale_views, side_by_side
 STYLES = ("alternate", "random", "kmeans", "flexible")
 DEFAULT_FRACTION = 0.5
 DEFAULT_MOST = 200
-BLOCK_NUMBERS = 2**22  # distances to anchors computed at once: 32 MB
 
 
 class SFMC(Adapter):
@@ -187,60 +187,6 @@ class SFMC(Adapter):
             return scaled_rows(X, rows)
         block = ScaledRows(X.array).block(rows).astype(np.float64)
         return scaled_rows(ScaledRows(block, X.centre, X.divisor, X.unit, X.known), slice(None))
-
-
-def nearest_anchor_graph(X: Any, A: Any, n_neighbours: int) -> sp.csr_array:
-    """Sparse graph of the rows of X on their nearest anchors in A, in closed form; a single anchor has weight one.
-
-    With squared distances h_1 <= h_2 <= ... of a sample to the anchors and k neighbours, the weight of the j-th nearest
-    is (h_{k+1} - h_j) / (k h_{k+1} - h_1 - ... - h_k): rows sum to one, without a kernel width. It minimises
-    sum_j h_j b_j + gamma |b|^2 on the simplex for the gamma that makes exactly k weights positive.
-    """
-    n, m = X.shape[0], A.shape[0]
-    k = min(n_neighbours, m - 1)
-    if k == 0:
-        return sp.csr_array(np.ones((n, 1)))
-    A = A.astype(np.float64)
-    # A common offset of the anchors changes no distance but costs digits. Sparse views are not shifted.
-    centre = None if is_sparse(A) or is_sparse(X) else A.mean(axis=0)
-    A = A if centre is None else A - centre
-    square_norms = _square_norms(A)
-    indices = np.empty((n, k), dtype=np.int32)
-    weights = np.empty((n, k))
-    step = max(1, BLOCK_NUMBERS // m)
-    for start in range(0, n, step):
-        rows = slice(start, start + step)
-        block = X[rows].astype(np.float64)
-        block = block if centre is None else block - centre
-        products = block @ A.T
-        products = products.toarray() if is_sparse(products) else products
-        distances = np.maximum(_square_norms(block)[:, None] + square_norms - 2.0 * products, 0.0)
-        indices[rows], weights[rows] = _nearest(distances, k)
-    graph = sp.csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, m))
-    graph.sort_indices()
-    graph.eliminate_zeros()
-    return graph
-
-
-def _nearest(distances: FloatArray, k: int) -> tuple[IndexArray, FloatArray]:
-    """The k nearest anchors of every row and their weights."""
-    nearest = np.argpartition(distances, k, axis=1)[:, : k + 1] if k + 1 < distances.shape[1] else None
-    if nearest is None:
-        nearest = np.broadcast_to(np.arange(k + 1), distances.shape)
-    h = np.take_along_axis(distances, nearest, axis=1)
-    order = np.argsort(h, axis=1, kind="stable")
-    h = np.take_along_axis(h, order, axis=1)
-    closeness = h[:, k:] - h[:, :k]
-    total = closeness.sum(axis=1, keepdims=True)
-    # If all distances are equal, so are the weights.
-    weights = np.divide(closeness, total, out=np.full_like(closeness, 1.0 / k), where=total > 0)
-    return np.take_along_axis(nearest, order[:, :k], axis=1), weights
-
-
-def _square_norms(X: Any) -> FloatArray:
-    if is_sparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
-    return np.asarray(np.einsum("ij,ij->i", X, X))
 
 
 def simplex_weights(Q: FloatArray, s: FloatArray, max_iter: int = 500, tol: float = 1e-8) -> FloatArray:

@@ -26,8 +26,10 @@ from ._engines import is_numeric as is_numeric
 from ._map_blocks import COPIES as COPIES
 from ._map_blocks import DEFAULT_MEMORY as DEFAULT_MEMORY
 from ._map_blocks import Memo as Memo
+from ._map_blocks import blas_limit as blas_limit
 from ._map_blocks import block_rows, empty, map_rows, remember, run_rows, working
 from ._map_blocks import growing as growing
+from ._map_blocks import openmp_limit as openmp_limit
 from ._map_blocks import work_memory as work_memory
 from ._matrices import as_floats as as_floats
 from ._matrices import check_finite as check_finite

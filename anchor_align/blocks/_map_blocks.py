@@ -99,9 +99,7 @@ def working(
     work = Work(threads, DEFAULT_MEMORY if memory is None else memory, on_disk, folder, memo)
     token = _current.set(work)
     try:
-        with ExitStack() as stack:
-            if one_blas_thread:
-                stack.enter_context(_blas_limit)
+        with blas_limit.using(limited=one_blas_thread):
             yield
     finally:
         _current.reset(token)
@@ -146,16 +144,18 @@ def map_rows(function: Callable[[slice], T], n_rows: int, *, width: int) -> Iter
     step = block_rows(width)
     slices = [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
     # A block may work on blocks itself; it already has its thread.
-    if len(slices) == 1 or getattr(_thread, "at_work", False):
+    if getattr(_thread, "at_work", False):
         yield from map(function, slices)
         return
     work = _current.get()
     with ExitStack() as stack:
-        if work is None:
+        if len(slices) == 1:
+            work = Work(1)
+        elif work is None:
             work = Work(blas_threads())
             stack.callback(work.close)
         at_once = max(1, min(work.threads, work.memory // (8 * COPIES * step * max(width, 1))))
-        stack.enter_context(_blas_limit)
+        stack.enter_context(blas_limit.using())
         if at_once == 1:
             yield from map(function, slices)
         else:
@@ -228,28 +228,44 @@ def blas_threads() -> int:
     return min((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
 
 
-class _BlasLimit:
-    """Keeps BLAS on one thread while it is in use. Uses may overlap in any order, in several threads."""
+class ThreadLimit:
+    """Keeps libraries of one kind on one thread. Uses may overlap in any order, in several threads of Python.
 
-    def __init__(self) -> None:
+    The numbers of threads are read when the first use begins and set again when the last one ends. Other code, such as
+    scikit-learn's k-means, also limits these libraries and later sets the number that it found, which may be the one of
+    this limit. A use that is not ``limited`` therefore counts too, although it leaves the libraries as they are.
+    """
+
+    def __init__(self, user_api: str) -> None:
+        self._user_api = user_api
         self._lock = threading.Lock()
-        self._users = 0
-        self._stack = ExitStack()
+        self._uses = self._limited = 0
+        self._before: list[tuple[Any, int]] = []
 
-    def __enter__(self) -> None:
+    @contextmanager
+    def using(self, *, limited: bool = True) -> Iterator[None]:
         with self._lock:
-            if self._users == 0:
-                self._stack.enter_context(_controller().limit(limits=1, user_api="blas"))
-            self._users += 1
+            if self._uses == 0:
+                libraries = _controller().select(user_api=self._user_api).lib_controllers
+                self._before = [(library, library.get_num_threads()) for library in libraries]
+            self._uses += 1
+            if limited:
+                self._limited += 1
+                for library, _ in self._before:
+                    library.set_num_threads(1)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._uses -= 1
+                self._limited -= limited
+                if self._uses == 0 or (limited and self._limited == 0):
+                    for library, number in self._before:
+                        library.set_num_threads(number)
 
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._users -= 1
-            if self._users == 0:
-                self._stack.close()
 
-
-_blas_limit = _BlasLimit()
+blas_limit = ThreadLimit("blas")
+openmp_limit = ThreadLimit("openmp")
 
 
 @cache

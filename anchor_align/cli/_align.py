@@ -9,7 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ._options import EXIT_FAILED, EXIT_OK, add_format_option, add_missing_option, add_view_options, whole_number
+from ._options import (
+    EXIT_FAILED,
+    EXIT_OK,
+    add_format_option,
+    add_missing_option,
+    add_size_option,
+    add_view_options,
+    whole_number,
+)
 from ._terminal import plain, print_json, print_table, result_console, say
 
 if TYPE_CHECKING:
@@ -71,6 +79,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="which view has which sample: views x samples, false or 0 where a sample is missing; .npy, .npz, .mat or "
         ".csv",
     )
+    add_size_option(parser)
     add_view_options(parser, "the fused graph")
     parser.add_argument(
         "--fusion",
@@ -104,12 +113,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     if not arguments.output:
         raise InputError("Cannot write '': expected the name of a file or folder after -o.")
-    files = read_graphs(arguments.graphs, keys=arguments.keys, orient=arguments.orient)
+    size = arguments.max_size
+    files = read_graphs(arguments.graphs, keys=arguments.keys, orient=arguments.orient, max_bytes=size)
     out = Path(arguments.output)
     form = output_form(out, files.form)
     largest = _largest_result(files, arguments)
     check_output(out, form, largest, arguments.graphs, matrices=arguments.matrices, mask=arguments.mask)
-    mask = None if arguments.mask is None else read_mask(arguments.mask)
+    mask = None if arguments.mask is None else read_mask(arguments.mask, max_bytes=size)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         result = _aligned(files, mask, arguments)

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import AnchorAlignError, FileError
+from ..errors import AnchorAlignError, FileError, visible
 from ..study import DEFAULT_DATA
 from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
 from ._study_options import Defaults, add_study_options, reproducing_command, study_arguments
-from ._terminal import ProgressBar, print_text, result_console, say, status
+from ._terminal import ProgressBar, print_text, result_console, say, status, visible_line
 
 if TYPE_CHECKING:
     from ..study import StudyResult
@@ -135,12 +135,10 @@ def _stdout_for_results() -> Iterator[None]:
 
 def _report_notes(result: StudyResult, *, quiet: bool) -> None:
     """Print notes of the loader, warnings and failures on stderr."""
-    from ..plugins import one_line
-
     if not quiet:
         for data in result.data:
             for note in data.notes:
-                say(f"{one_line(data.name)}: {one_line(note)}")
+                say(f"{visible_line(data.name)}: {visible_line(note)}")
     runs = result.runs
     warned = Counter(text for record in runs for text in record.warnings)
     for text, count in list(warned.items())[:MOST_WARNINGS]:
@@ -158,11 +156,11 @@ def _print_result(result: StudyResult, form: str) -> None:
 
     console = result_console()
     if form == "table" and console.is_terminal:
-        console.print(answer(result), markup=False)
+        console.print(visible(answer(result)), markup=False)
         console.print()
         console.print(study_table(result))
     elif form == "table":
-        text = f"{textwrap.fill(answer(result), console.width)}\n\n{render(result, form, width=console.width)}"
+        text = f"{textwrap.fill(visible(answer(result)), console.width)}\n\n{render(result, form, width=console.width)}"
         print_text(encodable(text, console.encoding))
     else:
         print_text(render(result, form))

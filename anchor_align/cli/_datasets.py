@@ -35,8 +35,16 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.data:
         _print_catalogue(arguments.format)
         return EXIT_OK
-    options = {"views": arguments.views, "labels": arguments.labels, "orient": arguments.orient}
-    described = [_described(path, load_views(path, **options)) for path in arguments.data]
+    described = []
+    for path in arguments.data:
+        data = load_views(
+            path,
+            views=arguments.views,
+            labels=arguments.labels,
+            orient=arguments.orient,
+            max_bytes=arguments.max_size,
+        )
+        described.append(_described(path, data))
     if arguments.format == "json":
         print_json({"data": described})
     else:

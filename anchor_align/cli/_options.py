@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NoReturn, TypeVar
 
+from ..errors import visible
 from ..report import FORMATS
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -19,7 +20,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with the code for usage errors."""
-        self.exit(EXIT_USAGE, f"anchor-align: {' '.join(message.split())}; see {self.prog} --help\n")
+        self.exit(EXIT_USAGE, f"anchor-align: {visible(' '.join(message.split()))}; see {self.prog} --help\n")
 
 
 def add_verbosity(parser: argparse.ArgumentParser, default: object) -> None:
@@ -43,7 +44,7 @@ def add_plugin_option(parser: argparse._ActionsContainer) -> None:
 
 
 def add_data_options(parser: argparse._ActionsContainer) -> None:
-    """``--views``, ``--labels``, ``--no-labels`` and ``--orient``: how files are read."""
+    """``--views``, ``--labels``, ``--no-labels``, ``--orient`` and ``--max-size``: how files are read."""
     parser.add_argument("--views", nargs="+", metavar="KEY", help="variables that hold the views [found by the loader]")
     labels = parser.add_mutually_exclusive_group()
     labels.add_argument("--labels", metavar="KEY", help="variable that holds the labels [found by the loader]")
@@ -54,6 +55,28 @@ def add_data_options(parser: argparse._ActionsContainer) -> None:
         default="auto",
         help="whether samples are rows or columns [found by the loader]",
     )
+    add_size_option(parser)
+
+
+def add_size_option(parser: argparse._ActionsContainer) -> None:
+    parser.add_argument(
+        "--max-size",
+        type=_size,
+        metavar="SIZE",
+        help="how much memory the content of one file may take, such as 20GB; a small file can declare, or decompress "
+        "to, arrays of any size [256MiB or 100 times the size of the file, and the free memory]",
+    )
+
+
+def _size(text: str) -> int:
+    from ..blocks import check_size
+    from ..errors import InputError
+
+    try:
+        size = check_size("the size", text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error).rstrip(".")) from None
+    return size or 0
 
 
 def add_missing_option(parser: argparse._ActionsContainer) -> None:

@@ -86,7 +86,7 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         "--set",
         nargs="+",
         action="extend",
-        type=_setting,
+        type=setting_values,
         default=[],
         dest="params",
         metavar="KEY=VALUE",
@@ -124,10 +124,11 @@ def _add_result(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--footing",
-        choices=[*FOOTINGS, "both"],
+        choices=[*FOOTINGS, "both", "all"],
         default="fixed",
-        help="fixed: every setting is a row; best: the best setting of each arm, chosen by the labels, as in much of "
-        "the literature [fixed]",
+        help="fixed: every setting is a row; agreement: the setting of each arm that the views agree on, no labels "
+        "used, with the first setting and the best one beside it; best: the best setting of each arm, chosen by the "
+        "labels, as in much of the literature; both: fixed and best; all: all three [fixed]",
     )
     add_format_option(group, "result", FORMATS)
     group.add_argument("--html", metavar="FILE", help="write a report with figures into one HTML file")
@@ -144,6 +145,12 @@ def _add_work(group: argparse._ArgumentGroup) -> None:
         dest="jobs",
         metavar="N",
         help="number of processes; it does not change the result [1]",
+    )
+    group.add_argument(
+        "--timeout",
+        type=number(float, lambda seconds: 0 < seconds < float("inf"), "a number > 0"),
+        metavar="SECONDS",
+        help="time limit of each run; a run that takes longer is ended, and its row says so [no limit]",
     )
     group.add_argument("-q", action="store_true", dest="quiet", help="no progress and no notes")
     group.add_argument(
@@ -165,19 +172,32 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
             labels=arguments.labels,
             orient=arguments.orient,
             n_clusters=arguments.clusters,
+            max_bytes=arguments.max_size,
         )
         for source in arguments.data or defaults.data
     ]
-    same = ("adapters", "weights", "many_to_one", "missing", "drop", "repeats", "seed", "score", "versus", "jobs")
+    same = (
+        "adapters",
+        "weights",
+        "many_to_one",
+        "missing",
+        "drop",
+        "repeats",
+        "seed",
+        "score",
+        "versus",
+        "jobs",
+        "timeout",
+    )
     return {
-        **{name: getattr(arguments, name) for name in same},
+        **{name: getattr(arguments, name) for name in (*same, "jobs", "timeout")},
         "data": specs,
         "n_anchors": arguments.anchors or list(defaults.anchors) or None,
         "lam": _flat(arguments.lam) or list(defaults.lam),
         "params": _merged(arguments.params),
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
         "fusions": list(dict.fromkeys(arguments.fusion)),
-        "footings": FOOTINGS if arguments.footing == "both" else [arguments.footing],
+        "footings": {"both": ("fixed", "best"), "all": FOOTINGS}.get(arguments.footing, (arguments.footing,)),
         "plugins": arguments.plugin,
     }
 
@@ -191,6 +211,7 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--no-labels"] if arguments.labels is False else []
     words += ["--labels", arguments.labels] if arguments.labels else []
     words += ["--orient", arguments.orient] if arguments.orient != "auto" else []
+    words += ["--max-size", str(arguments.max_size)] if arguments.max_size else []
     words += ["--clusters", str(arguments.clusters)] if arguments.clusters else []
     words += ["--missing", arguments.missing] if arguments.missing != "error" else []
     words += ["--drop", repr(arguments.drop)] if arguments.drop else []
@@ -242,7 +263,7 @@ def _lams(text: str) -> list[float]:
     return [lam(part) for part in text.split(",")]
 
 
-def _setting(text: str) -> tuple[str, tuple[object, ...]]:
+def setting_values(text: str) -> tuple[str, tuple[object, ...]]:
     name, equals, values = text.partition("=")
     if not name or not equals or not values:
         raise argparse.ArgumentTypeError(f"expected KEY=VALUE or KEY=VALUE,VALUE,..., got {text!r}")

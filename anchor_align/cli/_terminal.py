@@ -7,6 +7,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ..errors import visible
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import TaskID
@@ -16,8 +18,20 @@ if TYPE_CHECKING:
 
 
 def say(text: str) -> None:
-    """One line on stderr."""
-    print(f"anchor-align: {text}", file=sys.stderr)
+    """One line on stderr; several, if the text has line breaks."""
+    print(f"anchor-align: {visible_lines(text)}", file=sys.stderr)
+
+
+def visible_lines(text: str) -> str:
+    """Text for the terminal: all control characters but line breaks are written out."""
+    return "\n".join(map(visible, text.split("\n")))
+
+
+def visible_line(value: object) -> str:
+    """Text of any object on one line, not too long, with control characters written out."""
+    from ..plugins import one_line
+
+    return one_line(value, lambda each: visible(" ".join(str(each).split())))
 
 
 def result_console() -> Console:
@@ -31,9 +45,7 @@ def plain(value: object, console: Console, style: str = "") -> Text:
     """Text without markup, as users and plug-ins wrote it. Characters that the terminal does not know become "?"."""
     from rich.text import Text
 
-    from ..plugins import one_line
-
-    return Text(one_line(value).encode(console.encoding, "replace").decode(console.encoding), style=style)
+    return Text(visible_line(value).encode(console.encoding, "replace").decode(console.encoding), style=style)
 
 
 def print_table(
@@ -133,8 +145,8 @@ class ProgressBar:
         if self._task is None:
             # Runs from the cache count as done, but not for the speed.
             self._task = self._bar.add_task("", total=progress.total, completed=progress.done)
-        self._bar.update(self._task, completed=progress.done, description=progress.label)
+        self._bar.update(self._task, completed=progress.done, description=visible(progress.label))
         for _, trace in progress.failures if self._tracebacks else ():
             if trace not in self._shown:
                 self._shown.add(trace)
-                print(trace, file=sys.stderr, end="")
+                print(visible_lines(trace), file=sys.stderr, end="")

@@ -1,8 +1,37 @@
-"""From views to labels: the steps of a fit, prediction for new samples, and the estimator."""
+"""From views to labels: the steps of a fit, prediction for new samples, the estimator, and settings without labels."""
 
+from ._anchor_rules import AnchorRule, anchors_for
+from ._candidates import Candidate, CandidateResult, ChoiceCost, ChoiceProgress
+from ._choose import Choice, choice_cost, choose
+from ._criteria import Criteria, DrawCriteria, chosen_setting
 from ._estimator import AlignedClusterer
 from ._fuse import fuse
+from ._n_clusters import CURVE_SUMMARIES, ClusterCurve, ClusterCurves, cluster_number_curves
 from ._pipeline import Pipeline, ViewGraphs, count_anchors
 from ._views import Views, check_views
 
-__all__ = ["AlignedClusterer", "Pipeline", "ViewGraphs", "Views", "check_views", "count_anchors", "fuse"]
+__all__ = [
+    "CURVE_SUMMARIES",
+    "AlignedClusterer",
+    "AnchorRule",
+    "Candidate",
+    "CandidateResult",
+    "Choice",
+    "ChoiceCost",
+    "ChoiceProgress",
+    "ClusterCurve",
+    "ClusterCurves",
+    "Criteria",
+    "DrawCriteria",
+    "Pipeline",
+    "ViewGraphs",
+    "Views",
+    "anchors_for",
+    "check_views",
+    "choice_cost",
+    "choose",
+    "chosen_setting",
+    "cluster_number_curves",
+    "count_anchors",
+    "fuse",
+]

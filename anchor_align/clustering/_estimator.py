@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -18,8 +19,10 @@ from ..fusion import Fusion, check_weights, is_auto
 from ..graphs import Order
 from ..matching import AnchorAligner, check_lam, check_reference
 from ..plugins import Adapter, AnchorGraphs, get_adapter
+from ._candidates import AUTO_CANDIDATES, CandidateResult
 from ._pipeline import Pipeline, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, means_reproduce
+from ._ranking import Ranking, best_first
 from ._resources import STORAGES, check_engine, check_resources, check_storage, estimate
 from ._views import Views, check_views
 
@@ -33,7 +36,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     ----------
     adapter : str or Adapter, default="fmvacc"
         The method that makes the anchor graphs and clusters the fused graph: a name from :func:`list_adapters`, or an
-        instance.
+        instance. "auto": one of a few adapters and scales, chosen without labels on a sample, see :func:`choose`; for
+        two views or more.
     n_clusters : int, default=8
     n_anchors : int or list of int, optional
         Number of anchors in every view, or a list with one number for each view. By default the adapter chooses,
@@ -102,6 +106,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         construction.
     adapter_ : Adapter
         The adapter of this fit.
+    candidates_ : tuple of CandidateResult or None
+        For ``adapter="auto"``: the candidates and their scores, the chosen one first.
     n_features_in_ : int
         Number of features of all views together.
 
@@ -176,7 +182,11 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         storage = check_choice("storage", self.storage, STORAGES)
         lam = check_lam(self.lam)
         seed = check_seed(self.random_state)
-        adapter = self._make_adapter()
+        self.candidates_: tuple[CandidateResult, ...] | None = None
+        if isinstance(self.adapter, str) and self.adapter == "auto":
+            adapter = self._choose_adapter(views, mask, n_clusters, seed)
+        else:
+            adapter = self._make_adapter()
         fusion = check_fusion(adapter, self.fusion)
         checked = check_views(views, self.column_groups, mask=mask, missing=self.missing)
         check_reference(self.reference, len(checked.matrices))
@@ -204,7 +214,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             clusters = pipeline.cluster(fused)
             embedding, vectors = clusters.embedding, clusters.vectors
             if embedding is None or vectors is None:
-                embedding, vectors = fused.embed(n_clusters)
+                embedding, vectors = fused.embed(n_clusters, adapter.column_scaling)
             means = cluster_means(vectors, clusters.labels, clusters.n_found)
             fitted = None
             if fused.graph is not None and not means_reproduce(vectors, means, clusters.labels):
@@ -275,6 +285,18 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _choose_adapter(self, views: Any, mask: Any, n_clusters: int, seed: int) -> Adapter:
+        if self.adapter_params:
+            raise InputError("adapter_params is for an adapter given by name; adapter='auto' chooses the settings.")
+        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing)
+        own: dict[str, Any] = {"n_anchors": self.n_anchors, "fusion": self.fusion, "lam": self.lam}
+        ranking = Ranking(
+            n_clusters, seed, reference=self.reference, many_to_one=self.many_to_one, weights=self.weights
+        )
+        found = ranking.results([replace(each, **own) for each in AUTO_CANDIDATES], checked)
+        self.candidates_ = tuple(best_first(found))
+        return self.candidates_[0].candidate.make_adapter()
 
     def _make_adapter(self) -> Adapter:
         if isinstance(self.adapter, Adapter):

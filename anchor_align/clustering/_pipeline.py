@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from ..arrays import BoolArray, FloatArray, Graph, IndexArray, is_sparse
 from ..blocks import is_distributed, number_by_appearance, read_only, read_rows
-from ..checks import check_flag, check_whole_number
+from ..checks import check_flag, check_number, check_whole_number
 from ..errors import AdapterError, InputError
 from ..fusion import LEAST_WEIGHT, FusedRows, Fusion, Recipe, agreement_weights, check_weights, is_auto
 from ..graphs import (
@@ -66,9 +66,9 @@ class Fused:
     aligner: AnchorAligner | None  # None without alignment
     gram: FloatArray | None  # Gram matrix of the fused graph, if known
 
-    def embed(self, n_clusters: int) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:
+    def embed(self, n_clusters: int, column_scaling: float | None) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:
         graph = self.rows if self.graph is None else self.graph
-        embedding = spectral_embedding(graph, n_clusters, gram=self.gram)
+        embedding = spectral_embedding(graph, n_clusters, column_scaling=column_scaling, gram=self.gram)
         return embedding, embedding.unit_rows(graph)
 
 
@@ -102,6 +102,8 @@ class Pipeline:
     def build(self, views: Views) -> ViewGraphs:
         """Checked anchor graphs of the views, read-only."""
         adapter = self.adapter
+        if adapter.column_scaling is not None:  # used last: a wrong value must not cost the time of a fit
+            check_number("column_scaling", adapter.column_scaling)
         given = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
         whole = type(adapter).anchor_graphs is not Adapter.anchor_graphs or not adapter.works_by_blocks
         rows: GraphSet
@@ -150,7 +152,7 @@ class Pipeline:
         """
         adapter, k = self.adapter, self.n_clusters
         if adapter.clusters_spectrally:
-            embedding, vectors = fused.embed(k)
+            embedding, vectors = fused.embed(k, adapter.column_scaling)
             return Clustering(*number_by_appearance(kmeans_labels(vectors, k, self.seed)), embedding, vectors)
         made: Any = adapter.cluster(read_only(fused.graph), n_clusters=k, random_state=self.seed)
         try:

@@ -48,7 +48,7 @@ class Prediction:
 
         def assign(rows: slice) -> None:
             present = None if views.mask is None else views.mask[:, rows]
-            graph = _fused_graph(samples_of(samples, rows, views.mask), self, present)
+            graph = fused_graph(samples_of(samples, rows, views.mask), self, present)
             near = _near_mean(graph, self) if self.fitted is None else self.fitted.total(_nearest, graph).labels
             labels[rows] = near
 
@@ -64,13 +64,13 @@ class Prediction:
         first, *others = map(parts_of, views)
         chunks = first.zip(*others)
         if self.fitted is None:
-            labels = chunks.map(_fused_graph, light).map(_near_mean, light)
+            labels = chunks.map(fused_graph, light).map(_near_mean, light)
         else:
-            labels = chunks.map(_fused_graph, light).against(self.fitted, _nearest).map(_labels_of)
+            labels = chunks.map(fused_graph, light).against(self.fitted, _nearest).map(_labels_of)
         return labels.joined(np.empty(0, dtype=np.intp))
 
 
-def _fused_graph(views: Sequence[Any], prediction: Prediction, present: BoolArray | None = None) -> Graph:
+def fused_graph(views: Sequence[Any], prediction: Prediction, present: BoolArray | None = None) -> Graph:
     adapter = prediction.adapter
     made = adapter.new_graphs([read_only(X) for X in views], prediction.learned)
     n, same_anchors = int(views[0].shape[0]), not adapter.views_apart

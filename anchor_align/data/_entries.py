@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from ..arrays import is_sparse
 from ..errors import AnchorAlignError, FileError, InputError, unknown_name
 from ._multi_view_data import Note
+from ._size_limits import SizeLimit
 
 # "objects" are arrays of Python objects, which are never loaded; "unread" are files of a kind that is not read.
 Kind = Literal["matrix", "sparse", "text", "cell", "struct", "empty", "objects", "unread", "other"]
@@ -130,10 +131,21 @@ class Held:
 
 
 def array_entry(
-    path: Path, key: str, kind: Kind, shape: tuple[int, ...], load: Callable[[], Any], stack_axis: int = 0
+    limit: SizeLimit,
+    key: str,
+    kind: Kind,
+    shape: tuple[int, ...],
+    n_bytes: int,
+    load: Callable[[], Any],
+    stack_axis: int = 0,
 ) -> Entry:
-    """Entry of an array that a file holds and ``load`` reads."""
-    held = Held(guarded(path, load))
+    """Entry of an array that a file holds, that takes ``n_bytes`` of memory, and that ``load`` reads."""
+
+    def load_within_limit() -> Any:
+        limit.claim(key, n_bytes)
+        return load()
+
+    held = Held(guarded(limit.path, load_within_limit))
     return Entry(key, kind, shape, held.read, drop=held.drop, forget=held.drop, stack_axis=stack_axis)
 
 
@@ -270,12 +282,22 @@ def _equal(a: Any, b: Any) -> bool:
     return all(np.array_equal(a[i : i + step], b[i : i + step]) for i in range(0, len(a), step))
 
 
-def sparse_rows(X: Any, path: object) -> Any:
-    """A sparse matrix as ``csr_array`` with checked indices: scipy trusts them, and the file may be damaged."""
-    with reading(path):
-        if hasattr(X, "check_format"):
-            X.check_format(full_check=True)
-        return sp.csr_array(X)
+def checked_sparse(key: str, X: Any) -> Any:
+    """A sparse matrix of real numbers whose indices are checked: scipy trusts them, and the file may be damaged."""
+    if X.dtype.kind not in "fiub":
+        raise InputError(f"{key!r} is {unusable(X.dtype)}; expected real numbers.")
+    if X.format not in ("csr", "csc"):
+        X = sp.csr_array(X)
+    X.check_format(full_check=True)
+    # scipy does not look at the starts of rows if the last of them says that nothing is stored.
+    if X.indptr[0] != 0 or (np.diff(X.indptr) < 0).any():
+        raise ValueError("a sparse matrix whose rows or columns overlap")
+    return X
+
+
+def unusable(dtype: Any) -> str:
+    """What values of a type that cannot be used are, for messages."""
+    return "complex numbers" if getattr(dtype, "kind", "") == "c" else f"values of type {dtype}"
 
 
 @contextmanager

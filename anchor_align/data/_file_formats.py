@@ -9,8 +9,10 @@ from pathlib import Path
 
 from ..errors import FileError, InputError
 from ._entries import Entry, natural, reading
-from ._mat_files import hdf5_entries, mat5_entries
+from ._hdf5_files import hdf5_entries
+from ._mat_files import mat5_entries
 from ._numpy_files import npy_entry, npz_entries
+from ._size_limits import SizeLimit
 from ._table_files import folder_tables, read_table, table_entries
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -21,23 +23,29 @@ EXPECTED = "a .mat, .npz, .npy, .csv or .parquet file, or a folder with one file
 
 
 @contextmanager
-def open_source(path: Path, *, mmap: bool = False) -> Iterator[list[Entry]]:
-    """Entries of a file or folder; they can be read as long as it is open."""
+def open_source(path: Path, max_bytes: int | None = None, *, mmap: bool = False) -> Iterator[list[Entry]]:
+    """Entries of a file or folder; they can be read as long as it is open.
+
+    The content of each file may take ``max_bytes`` of memory, see :class:`SizeLimit`.
+    """
     with reading(path):
-        kind = "folder" if path.is_dir() else file_kind(path)
-    if kind == "hdf5":
-        with hdf5_entries(path) as entries:
+        is_folder = path.is_dir()
+        if not is_folder:
+            limit = SizeLimit(path, max_bytes)
+            kind = file_kind(path)
+    if is_folder:
+        yield folder_entries(path, max_bytes, mmap=mmap)
+    elif kind == "hdf5":
+        with hdf5_entries(limit) as entries:
             yield entries
     elif kind == "mat":
-        yield mat5_entries(path)
+        yield mat5_entries(limit)
     elif kind == "npz":
-        yield npz_entries(path)
-    elif kind == "folder":
-        yield folder_entries(path, mmap=mmap)
+        yield npz_entries(limit)
     elif kind in _TABLE_KINDS:
-        yield table_entries(read_table(path, kind, path.stem))
+        yield table_entries(read_table(limit, kind, path.stem))
     elif kind:
-        yield [single_entry(path, kind, path.stem, mmap=mmap)]
+        yield [single_entry(limit, kind, path.stem, mmap=mmap)]
     else:
         raise InputError(f"{path} is not a file that can be read here; expected {EXPECTED}.")
 
@@ -71,11 +79,13 @@ def file_kind(path: Path) -> str:
     return ""
 
 
-def folder_entries(folder: Path, *, mmap: bool = False) -> list[Entry]:
+def folder_entries(folder: Path, max_bytes: int | None = None, *, mmap: bool = False) -> list[Entry]:
     """One entry for each file of a folder that holds one array, in natural order of the names."""
     with reading(folder):
         listed = sorted((p for p in folder.iterdir() if p.name[0] != "."), key=lambda p: natural(p.name))
-        files = [path for path in listed if path.is_file()]
+        # A pipe, device or dead link that is named like a table is refused, not left out.
+        files = [p for p in listed if p.is_file() or (p.suffix.lower() in ENDINGS and not p.is_dir())]
+        limits = {path: SizeLimit(path, max_bytes) for path in files}
     kinds = {path: _kind_in_folder(path) for path in files}
     usable = [path for path in files if kinds[path] in ("npy", "npz", *_TABLE_KINDS)]
     if not usable:
@@ -84,8 +94,8 @@ def folder_entries(folder: Path, *, mmap: bool = False) -> list[Entry]:
         raise InputError(f"{folder} holds no .npy, .csv, .parquet or sparse .npz files, one for each view{hint}.")
     stems = [path.stem for path in usable]
     keys = {p: p.stem if stems.count(p.stem) == 1 else p.name for p in usable}
-    tables = [read_table(p, kinds[p], keys[p]) for p in usable if kinds[p] in _TABLE_KINDS]
-    arrays = {p: single_entry(p, kinds[p], keys[p], mmap=mmap) for p in usable if kinds[p] not in _TABLE_KINDS}
+    tables = [read_table(limits[p], kinds[p], keys[p]) for p in usable if kinds[p] in _TABLE_KINDS]
+    arrays = {p: single_entry(limits[p], kinds[p], keys[p], mmap=mmap) for p in usable if kinds[p] not in _TABLE_KINDS}
     settled = folder_tables(tables, list(arrays.values()), folder)
     entries = [entry for path in usable for entry in (settled[path] if path in settled else [arrays[path]])]
     left = [f"{path.name}/" if path.is_dir() else path.name for path in listed if path not in usable]
@@ -103,16 +113,17 @@ def _kind_in_folder(path: Path) -> str:
     return kind
 
 
-def single_entry(path: Path, kind: str, key: str, *, mmap: bool = False) -> Entry:
+def single_entry(limit: SizeLimit, kind: str, key: str, *, mmap: bool = False) -> Entry:
     """The one array of a file."""
     if kind in _TABLE_KINDS:
-        return table_entries(read_table(path, kind, key))[0]
+        return table_entries(read_table(limit, kind, key))[0]
     if kind == "npy":
-        return replace(npy_entry(path, key, mmap=mmap), name=path.stem)
-    inside = npz_entries(path)
+        return replace(npy_entry(limit, key, mmap=mmap), name=limit.path.stem)
+    inside = npz_entries(limit)
     if len(inside) != 1:
         keys = ", ".join(repr(entry.key) for entry in inside[:5])
         raise InputError(
-            f"{path} holds {len(inside)} arrays ({keys}); in a folder, expected one file for each view: give its path."
+            f"{limit.path} holds {len(inside)} arrays ({keys}); in a folder, expected one file for each view: give its "
+            "path."
         )
-    return replace(inside[0], key=key, name=path.stem)
+    return replace(inside[0], key=key, name=limit.path.stem)

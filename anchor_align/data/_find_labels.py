@@ -67,7 +67,7 @@ def read_labels(entry: Entry) -> NumberedLabels:
         words = entry.read()
         if len(words) == 1:
             raise InputError(f"Labels {entry.key!r} are one text; expected one for each sample.")
-        return _numbered(entry.key, np.array(words, dtype=str))
+        return _numbered_words(entry.key, words)
     if entry.kind == "cell":
         return _from_cell(entry)
     if entry.is_matrix and (len(entry.shape) == 1 or 1 in entry.shape):
@@ -105,12 +105,18 @@ def _numbered(key: str, values: Any) -> NumberedLabels:
     return NumberedLabels(key, np.unique(values, return_inverse=True)[1].reshape(-1).astype(np.int64))
 
 
+def _numbered_words(key: str, words: Sequence[str]) -> NumberedLabels:
+    # Not as an array of text, in which every word takes as much memory as the longest.
+    numbers = {word: number for number, word in enumerate(sorted(set(words)))}
+    return _numbered(key, np.array([numbers[word] for word in words], dtype=np.int64))
+
+
 def _from_cell(entry: Entry) -> NumberedLabels:
     """Labels of a cell: a word or number for each sample, or a copy of all labels for each view."""
     members = [unwrapped(member) for member in entry.members()]
     if members and all(member.kind == "text" for member in members):
         words = [" ".join(member.read()).strip() for member in members]
-        return _numbered(entry.key, np.array(words, dtype=str))
+        return _numbered_words(entry.key, words)
     if not members or not all(member.is_matrix for member in members):
         raise _no_label_for_each(entry)
     if all(max(member.shape) == 1 for member in members):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -9,15 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..arrays import BoolArray, Graph, is_sparse
-from ..blocks import check_graph
+from ..blocks import check_graph, check_size
 from ..checks import check_choice
 from ..errors import InputError
-from ._entries import Entry, flatten, inner_entries, naming, reading, sparse_rows, unwrapped
+from ._entries import Entry, flatten, inner_entries, naming, reading, unwrapped
 from ._file_formats import file_kind, open_source, single_entry
 from ._find_views import GRAPH_NAMES, ViewChoice, guess_views, named_views
 from ._multi_view_data import Note
+from ._size_limits import SizeLimit
 
 _TOLERANCE = 1e-6
 _SINGLE = ("npy", "npz", "csv")
@@ -35,21 +38,34 @@ class GraphFiles:
     notes: list[Note]
 
 
-def read_graphs(paths: Sequence[str], *, keys: Sequence[str] | None = None, orient: str = "rows") -> GraphFiles:
+def read_graphs(
+    paths: Sequence[str],
+    *,
+    keys: Sequence[str] | None = None,
+    orient: str = "rows",
+    max_bytes: int | str | None = None,
+) -> GraphFiles:
     """Read the anchor graphs of one .npz or .mat file, or of several files with one graph each.
 
-    ``keys`` names the graphs in a file; ``orient="columns"`` is for graphs of anchors x samples.
+    ``keys`` names the graphs in a file; ``orient="columns"`` is for graphs of anchors x samples; ``max_bytes`` is as
+    for ``load_views``.
     """
     check_choice("orient", orient, ("rows", "columns"))
+    most = check_size("max_bytes", max_bytes)
+    with reading(paths[0] if len(paths) == 1 else "the files"):
+        return _read_graphs(paths, keys, orient, most)
+
+
+def _read_graphs(paths: Sequence[str], keys: Sequence[str] | None, orient: str, max_bytes: int | None) -> GraphFiles:
     places = [Path(path) for path in paths]
     kinds = [_graph_file_kind(place) for place in places]
     with ExitStack() as stack:
         if len(places) == 1 and kinds[0] in ("npz", "mat", "hdf5"):
             form = "npz" if kinds[0] == "npz" else "mat"
-            entries = flatten(stack.enter_context(open_source(places[0])))
+            entries = flatten(stack.enter_context(open_source(places[0], max_bytes)))
         else:
             form = "npy"
-            entries = _one_graph_each(places, kinds, keys)
+            entries = _one_graph_each(places, kinds, keys, max_bytes)
             # An array of three dimensions holds several graphs.
             keys = [entry.key for entry in entries]
         with naming(paths[0] if len(paths) == 1 else "the files"):
@@ -71,13 +87,16 @@ def _graph_file_kind(place: Path) -> str:
     with reading(place):
         if place.is_dir():
             raise InputError(f"{place} is a folder; expected .npy files, one for each view, or one .npz or .mat file.")
+        SizeLimit(place)
         kind = file_kind(place)
     if not kind:
         raise InputError(f"{place} is not a .npy, .npz or .mat file.")
     return kind
 
 
-def _one_graph_each(places: Sequence[Path], kinds: Sequence[str], keys: Sequence[str] | None) -> list[Entry]:
+def _one_graph_each(
+    places: Sequence[Path], kinds: Sequence[str], keys: Sequence[str] | None, max_bytes: int | None
+) -> list[Entry]:
     """Entries of files that hold one graph each."""
     wrong = [place for place, kind in zip(places, kinds, strict=True) if kind not in _SINGLE]
     if wrong:
@@ -87,7 +106,10 @@ def _one_graph_each(places: Sequence[Path], kinds: Sequence[str], keys: Sequence
         )
     if keys is not None:
         raise InputError(f"graphs= names variables of one .npz or .mat file; {places[0]} has none.")
-    return [single_entry(place, kind, str(place), mmap=True) for place, kind in zip(places, kinds, strict=True)]
+    return [
+        single_entry(SizeLimit(place, max_bytes), kind, str(place), mmap=True)
+        for place, kind in zip(places, kinds, strict=True)
+    ]
 
 
 def _guess_graphs(entries: Sequence[Entry]) -> ViewChoice:
@@ -125,7 +147,7 @@ def _samples_first(entry: Entry, orient: str) -> Graph:
     Z = entry.read()
     entry.drop()
     turned: Graph = Z.T if orient == "columns" else Z
-    return sparse_rows(turned, entry.key) if is_sparse(turned) else turned
+    return sp.csr_array(turned) if is_sparse(turned) else turned
 
 
 def _check_graphs(graphs: Sequence[Graph], names: Sequence[str], orient: str) -> None:
@@ -153,16 +175,23 @@ def _check_graphs(graphs: Sequence[Graph], names: Sequence[str], orient: str) ->
             )
 
 
-def read_mask(path: str) -> BoolArray:
+def read_mask(path: str, *, max_bytes: int | str | None = None) -> BoolArray:
     """Read a mask, views x samples: true or false, or the numbers 1 and 0.
 
-    The file holds this array alone, or under the name ``mask`` or ``observed``.
+    The file holds this array alone, or under the name ``mask`` or ``observed``. ``max_bytes`` is as for ``load_views``.
     """
-    place = Path(path)
-    with reading(place):
-        if place.is_dir() or not file_kind(place):
-            raise InputError(f"{place} is not a .npy, .npz, .mat or .csv file, which could hold the mask.")
-    with open_source(place) as listed, naming(place):
+    most = check_size("max_bytes", max_bytes)
+    with reading(path):
+        return _read_mask(Path(path), most)
+
+
+def _read_mask(place: Path, max_bytes: int | None) -> BoolArray:
+    is_folder = place.is_dir()
+    if not is_folder:
+        limit = SizeLimit(place, max_bytes)
+    if is_folder or not file_kind(place):
+        raise InputError(f"{place} is not a .npy, .npz, .mat or .csv file, which could hold the mask.")
+    with open_source(place, max_bytes) as listed, naming(place):
         held = [entry for entry in flatten(listed) if entry.is_matrix]
         found = held if len(held) == 1 else [entry for entry in held if entry.plain_name in _MASK_NAMES]
         if len(found) != 1:
@@ -171,6 +200,7 @@ def read_mask(path: str) -> BoolArray:
             raise InputError(f"the file {holds}; expected one with the mask, or one called 'mask'.")
         values = found[0].read()
         found[0].drop()
+        limit.claim("mask", math.prod(values.shape) * values.dtype.itemsize)
         values = np.asarray(values.toarray() if is_sparse(values) else values)
         if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
             raise InputError("the mask must hold nothing but true and false, or 1 and 0.")

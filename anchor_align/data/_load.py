@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..arrays import is_sparse
-from ..blocks import check_graph
+from ..blocks import check_graph, check_size
 from ..checks import check_choice, check_flag
 from ..errors import FileError, InputError, InputTypeError
 from ._catalogue import BUNDLED, load_bundled
-from ._entries import Entry, find_entry, flatten, listed, naming, quoted, reading, sparse_rows
+from ._entries import Entry, find_entry, flatten, listed, naming, quoted, reading
 from ._file_formats import ENDINGS, EXPECTED, open_source
 from ._find_labels import LabelChoice, choose_labels, has_label_name, is_misnamed, named_labels, read_labels
 from ._find_views import ViewChoice, guess_views, named_views
@@ -33,6 +34,7 @@ def load_views(
     labels: str | Literal[False] | None = None,
     orient: str = "auto",
     mmap: bool = False,
+    max_bytes: int | str | None = None,
 ) -> MultiViewData:
     """Load the views of a data set, and its labels where there are any, from a file, a folder or a bundled set.
 
@@ -67,6 +69,10 @@ def load_views(
     mmap : bool, default=False
         Leave arrays in their .npy files, as read-only memmaps, which may be larger than memory. The files must not
         change while they are used. Arrays in other kinds of files are loaded into memory.
+    max_bytes : int or str, optional
+        How much memory the content of one file may take, such as ``"20GB"``: a small file can declare, or decompress
+        to, arrays of any size. Sizes are compared before anything is allocated. By default 256 MiB or 100 times the
+        size of the file, whichever is larger, and no array that is larger than the free memory.
 
     Returns
     -------
@@ -78,7 +84,7 @@ def load_views(
     Raises
     ------
     FileError
-        If the file cannot be read: it does not exist, is damaged, or may not be opened.
+        If the file cannot be read: it does not exist, is damaged or too large, or may not be opened.
     InputError
         If the file holds no views, or several answers are possible; the message says which option decides.
     MissingExtraError
@@ -108,6 +114,7 @@ def load_views(
         raise InputTypeError(f"labels must be a key, False or None, got {labels!r}.")
     check_choice("orient", orient, ORIENTATIONS)
     check_flag("mmap", mmap)
+    most = check_size("max_bytes", max_bytes)
     if isinstance(path, str) and path in BUNDLED:
         return _from_bundled(path, keys, labels, orient)
     if not isinstance(path, (str, os.PathLike)):
@@ -121,7 +128,8 @@ def load_views(
         raise FileError(
             f"{place} does not exist; expected {EXPECTED}, or a bundled set: {', '.join(map(repr, BUNDLED))}.{hint}"
         )
-    return _from_file(place, keys, labels, orient, mmap=mmap)
+    with reading(place):
+        return _from_file(place, keys, labels, orient, most, mmap=mmap)
 
 
 def _from_bundled(name: str, keys: Keys, labels: LabelKey, orient: str) -> MultiViewData:
@@ -142,8 +150,10 @@ def _from_bundled(name: str, keys: Keys, labels: LabelKey, orient: str) -> Multi
     return MultiViewData([data.views[data.names.index(key)] for key in names], codes, names, notes)
 
 
-def _from_file(path: Path, keys: Keys, labels: LabelKey, orient: str, *, mmap: bool) -> MultiViewData:
-    with open_source(path, mmap=mmap) as listed_entries, naming(path):
+def _from_file(
+    path: Path, keys: Keys, labels: LabelKey, orient: str, max_bytes: int | None, *, mmap: bool
+) -> MultiViewData:
+    with open_source(path, max_bytes, mmap=mmap) as listed_entries, naming(path):
         entries = flatten(listed_entries)
         views, choice = _choose(entries, [e for e in listed_entries if e.kind == "struct"], keys, labels)
         side = find_orientation(views.entries, choice.labels.n_samples if choice.labels else None, orient)
@@ -156,8 +166,7 @@ def _from_file(path: Path, keys: Keys, labels: LabelKey, orient: str, *, mmap: b
         known = [entry.key for entry in used] + ([choice.labels.key] if choice.labels else [])
         notes += _left_out(entries, [*known, *views.mentioned, *choice.mentioned] if keys is None else None)
         arrays = [
-            _samples_first(entry, transposed, path)
-            for entry, transposed in zip(views.entries, side.transposed, strict=True)
+            _samples_first(entry, transposed) for entry, transposed in zip(views.entries, side.transposed, strict=True)
         ]
     return MultiViewData(arrays, choice.labels.codes if choice.labels else None, views.names, tuple(notes))
 
@@ -226,7 +235,7 @@ def _holds_data(entry: Entry) -> bool:
     return entry.kind in ("matrix", "sparse") and max(entry.shape, default=0) > 1 and 0 not in entry.shape
 
 
-def _samples_first(entry: Entry, transposed: bool, path: Path) -> Any:
+def _samples_first(entry: Entry, transposed: bool) -> Any:
     """Array of samples x features. The reader's copy is freed first: transposing a sparse matrix needs the memory."""
     X = entry.read()
     entry.drop()
@@ -234,6 +243,6 @@ def _samples_first(entry: Entry, transposed: bool, path: Path) -> Any:
         X = X.astype(X.dtype.newbyteorder("="))
     X = X[:, np.newaxis] if X.ndim == 1 else X
     X = X.T if transposed else X
-    X = sparse_rows(X, path) if is_sparse(X) else X
+    X = sp.csr_array(X) if is_sparse(X) else X
     check_graph(X, repr(entry.key), "features")
     return X

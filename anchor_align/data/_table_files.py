@@ -16,6 +16,7 @@ from ..errors import InputError, MissingExtraError
 from ._entries import Entry, normal, reading
 from ._find_labels import LABEL_NAMES, IncompleteLabels
 from ._multi_view_data import Note
+from ._size_limits import SizeLimit
 
 _DELIMITERS = ",;\t"
 _MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
@@ -144,14 +145,16 @@ def folder_tables(tables: Sequence[TableFile], others: Sequence[Entry], folder: 
     return made
 
 
-def read_table(path: Path, kind: str, key: str) -> TableFile:
+def read_table(limit: SizeLimit, kind: str, key: str) -> TableFile:
     """Read a table of numbers, or one column of words; ``kind`` is "csv" or "parquet"."""
-    return _read_csv(path, key) if kind == "csv" else _read_parquet(path, key)
+    with reading(limit.path):
+        return _read_csv(limit, key) if kind == "csv" else _read_parquet(limit, key)
 
 
-def _read_csv(path: Path, key: str) -> TableFile:
-    with reading(path):
-        text = path.read_bytes().decode("utf-8-sig")
+def _read_csv(limit: SizeLimit, key: str) -> TableFile:
+    path = limit.path
+    limit.claim(key, limit.file_size)
+    text = path.read_bytes().decode("utf-8-sig")
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if not lines:
         raise InputError(f"{path} is empty; expected a table of numbers.")
@@ -180,12 +183,18 @@ def _read_csv(path: Path, key: str) -> TableFile:
     return _table(path, key, first, roles, words, values, counted)
 
 
-def _read_parquet(path: Path, key: str) -> TableFile:
+def _read_parquet(limit: SizeLimit, key: str) -> TableFile:
+    path = limit.path
     try:
         import pandas as pd
+        from pyarrow.parquet import ParquetFile
 
-        with reading(path):
-            frame: Any = pd.read_parquet(path)
+        with ParquetFile(path) as file:
+            limit.claim(key, _parquet_bytes(file.metadata))
+            kinds = {field.name: str(field.type) for field in file.schema_arrow}
+        # A text that is repeated stays in memory once.
+        texts = [name for name, kind in kinds.items() if kind.removeprefix("large_") in ("string", "binary")]
+        frame: Any = pd.read_parquet(path, engine="pyarrow", read_dictionary=texts)
     except ImportError as error:
         raise MissingExtraError(
             f"Cannot read {path}: parquet files need pandas and pyarrow, which are not installed: "
@@ -208,6 +217,14 @@ def _read_parquet(path: Path, key: str) -> TableFile:
         return _table(path, key, names, roles, words, words(roles.features[0]), index=index)
     wrong = [str(name) for name, dtype in features.dtypes.items() if dtype.kind not in "fiub"]
     raise InputError(f"{path} has columns that are not numbers: {', '.join(map(repr, wrong[:5])) or 'none at all'}.")
+
+
+def _parquet_bytes(metadata: Any) -> int:
+    """Memory of a parquet file: its encodings store many equal values in a few bytes."""
+    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
+    columns = [group.column(j) for group in groups for j in range(group.num_columns)]
+    stored = sum(max(8 * each.num_values, each.total_uncompressed_size) for each in columns)
+    return int(8 * metadata.num_rows * metadata.num_columns + stored)
 
 
 def _table(
@@ -277,9 +294,9 @@ def _number(text: str) -> float | None:
 
 
 def _are_labels(values: Sequence[str]) -> bool:
-    """Whether all are whole numbers, or some are words or missing."""
+    """Whether all are whole numbers, or some are words or missing. Infinity, as in 1e999, is no whole number."""
     numbers = [_number(value) for value in values]
-    return any(each is None or each != each for each in numbers) or all(each == round(each or 0) for each in numbers)
+    return any(each is None or each != each for each in numbers) or all((each or 0) % 1 == 0 for each in numbers)
 
 
 def _are_ids(values: Sequence[str]) -> bool:

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..errors import InputError, InputTypeError
-from ..graphs import GramMatrices, Order, aligned_product
+from ..graphs import GramMatrices, Order, aligned_product, centred_pair
 
 AUTO = "auto"
 POWER = 4
@@ -33,7 +33,6 @@ HALF = 0.3  # agreement, relative to the largest, at which a view has half the w
 LEAST_WEIGHT = 1e-3  # the least weight of a view: samples that only a poor view has keep a graph
 # If the largest agreement is below this, it does not show which view is poor: all weights are then equal.
 LEAST_AGREEMENT = 0.1
-ROUNDING = 1e-12
 
 
 def is_auto(weights: object) -> bool:
@@ -101,18 +100,14 @@ def cosines(grams: GramMatrices, permutations: Sequence[Order]) -> FloatArray:
     """Cosines between the aligned centred graphs of all pairs of views; zero for a constant graph."""
     R = np.eye(grams.n_views)
     for u, v in itertools.combinations(range(grams.n_views), 2):
-        n = int(grams.shared[u, v])
-        if not n:
+        pair = centred_pair(grams, u, v)
+        if pair is None:
             continue
-        s, t = grams.column_sums(u, v), grams.column_sums(v, u)
         P, Q = permutations[u], permutations[v]
-        inner = np.trace(aligned_product(grams.cross(u, v) - np.outer(s, t) / n, P, Q))
-        squares = _centred_square(grams.structure(u, v), s, n, P) * _centred_square(grams.structure(v, u), t, n, Q)
-        R[u, v] = R[v, u] = inner / np.sqrt(squares) if squares > 0 else 0.0
+        squares = _trace(pair.first, P, P) * _trace(pair.second, Q, Q)
+        R[u, v] = R[v, u] = _trace(pair.cross, P, Q) / np.sqrt(squares) if squares > 0 else 0.0
     return R
 
 
-def _centred_square(S: FloatArray, sums: FloatArray, n: int, order: Order) -> float:
-    """Squared length of an aligned centred graph; zero if it is only rounding."""
-    square = float(np.trace(aligned_product(S - np.outer(sums, sums) / n, order, order)))
-    return square if square > ROUNDING * float(np.trace(S)) else 0.0
+def _trace(K: FloatArray, rows: Order, columns: Order) -> float:
+    return float(np.trace(aligned_product(K, rows, columns)))

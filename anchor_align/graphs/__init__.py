@@ -1,5 +1,10 @@
-"""Anchor graphs: rows, Gram matrices, missing samples, maps of columns, spectral embedding."""
+"""Anchor graphs: rows, Gram matrices, missing samples, maps of columns, agreement of views, spectral embedding."""
 
+from ._agreement import anchors_in_use as anchors_in_use
+from ._agreement import centred_pair as centred_pair
+from ._agreement import evenness as evenness
+from ._agreement import leading_agreement as leading_agreement
+from ._agreement import view_agreement as view_agreement
 from ._column_maps import Order as Order
 from ._column_maps import aligned_product as aligned_product
 from ._column_maps import check_orders as check_orders

@@ -3,6 +3,11 @@
 The left singular vectors of the graph Z (n x m) are the leading eigenvectors of Z Z', the affinity of the samples. They
 follow from the m x m matrix Z' Z: with its eigenvectors V and eigenvalues s^2, U = Z V / s. The map V / s also embeds
 new samples. Rows of Z are visited one block at a time: only the embedding grows with n.
+
+With ``column_scaling`` tau, column j of Z is first divided by sqrt(c_j + tau c), where c_j is the sum of its absolute
+entries and c their mean. For tau = 0 this is the normalised cut of the graph between samples and anchors, in which an
+anchor with few samples gets a direction of its own; tau > 0 prevents that. The map V / s then contains the divisors, so
+that new samples need no other step.
 """
 
 from __future__ import annotations
@@ -20,6 +25,7 @@ import scipy.linalg
 
 from ..arrays import FloatArray, Graph, IndexArray, is_sparse
 from ..blocks import COPIES, Here, Rows, ScaledRows, block_rows, empty, map_rows, run_rows, write_rows
+from ..checks import check_number
 from ..errors import InputError
 from ..kmeans import fit_kmeans
 from ._gram_products import block_products
@@ -79,21 +85,32 @@ def _embedded(rows: Rows, projection: FloatArray, unit: bool) -> npt.NDArray[Any
     return embedding
 
 
-def spectral_embedding(graph: Rows | Graph, n_components: int, *, gram: FloatArray | None = None) -> SpectralEmbedding:
+def spectral_embedding(
+    graph: Rows | Graph,
+    n_components: int,
+    *,
+    column_scaling: float | None = None,
+    gram: FloatArray | None = None,
+) -> SpectralEmbedding:
     """Leading singular directions of a graph: ``n_components`` of them, fewer if the rank of the graph is lower.
 
     For example, a graph with more anchors than features has a rank of about the number of features. Directions after a
     sudden drop of the singular values are noise, but would count as much as the others once scaled to unit length.
-    ``gram`` is Z' Z if it is known; it saves a pass. Raises an InputError if the graph is not finite.
+    ``gram`` is Z' Z if it is known; it saves a pass. ``column_scaling`` is None for no scaling; it costs a pass. Raises
+    an InputError if the graph is not finite.
     """
     rows = _as_rows(graph)
     n, m = rows.shape
     k = min(n_components, n, m)
-    found = _iterate_on_rows(rows, k) if gram is None else None
+    factors = np.ones(m)
+    if column_scaling is not None:
+        factors = _column_factors(rows.parts().total(_absolute_sums), check_number("column_scaling", column_scaling))
+    found = _iterate_on_rows(rows, k, factors) if gram is None else None
     if found is None:
-        found = _from_gram(rows.parts().total(_gram) if gram is None else gram, k)
+        gram = rows.parts().total(_gram) if gram is None else gram
+        found = _from_gram(gram if column_scaling is None else gram * np.outer(factors, factors), k)
     if found is None or found[0][-1] < TRUSTED_FRACTION * found[0][0]:
-        found = _accurate_directions(rows, k)
+        found = _accurate_directions(rows, k, factors)
     values, V = found
     # The rank ends before the first singular value that is rounding, or that follows a sudden drop after the second.
     noise = values <= max(n, m) * np.finfo(float).eps * values[0]
@@ -103,7 +120,28 @@ def spectral_embedding(graph: Rows | Graph, n_components: int, *, gram: FloatArr
     values, V = values[:rank], V[:, :rank]
     # The sign of a singular vector is arbitrary: its largest entry is made positive, to make results comparable.
     V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
-    return SpectralEmbedding(np.ascontiguousarray(V / np.where(values > 0, values, 1.0)), values)
+    return SpectralEmbedding(np.ascontiguousarray(factors[:, None] * V / np.where(values > 0, values, 1.0)), values)
+
+
+def _absolute_sums(rows: Rows) -> FloatArray:
+    def add_up(part: slice) -> FloatArray:
+        with np.errstate(over="ignore", invalid="ignore"):  # NaN and infinity are reported by the decomposition
+            return np.asarray(abs(rows.block(part)).sum(axis=0, dtype=np.float64)).ravel()
+
+    return np.asarray(sum(map_rows(add_up, rows.shape[0], width=2 * rows.width)))
+
+
+def _column_factors(sums: FloatArray, column_scaling: float) -> FloatArray:
+    """Factors of the columns, relative to that of the largest sum: only ratios matter. Empty columns need none."""
+    size = float(sums.max())
+    if not 0 < size < np.inf:
+        return np.ones(len(sums))
+    sums = sums / size
+    divisors = np.sqrt(sums + column_scaling * sums.mean())
+    factors = np.divide(
+        np.sqrt(1.0 + column_scaling * sums.mean()), divisors, where=divisors > 0, out=np.ones(len(sums))
+    )
+    return np.asarray(factors)
 
 
 def _as_rows(graph: Rows | Graph) -> Rows:
@@ -148,9 +186,9 @@ def _from_gram(gram: FloatArray, k: int) -> tuple[FloatArray, FloatArray] | None
     return np.sqrt(np.maximum(squares[::-1], 0.0)), V[:, ::-1]
 
 
-def _accurate_directions(rows: Rows, k: int) -> tuple[FloatArray, FloatArray]:
+def _accurate_directions(rows: Rows, k: int, factors: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Singular values and right singular vectors with all digits, from a triangular factor of the graph."""
-    whole = rows.parts().total(_triangle).factor
+    whole = rows.parts().total(_triangle).factor * factors
     if not np.isfinite(whole).all():
         raise InputError("The graph to embed has NaN, infinity or numbers too large to be added.")
     _, values, right = scipy.linalg.svd(whole, full_matrices=False)
@@ -182,7 +220,7 @@ def _columns(k: int) -> int:
     return -(-(k + SPARE) // 8) * 8
 
 
-def _iterate_on_rows(rows: Rows, k: int) -> tuple[FloatArray, FloatArray] | None:
+def _iterate_on_rows(rows: Rows, k: int, factors: FloatArray) -> tuple[FloatArray, FloatArray] | None:
     """Leading directions without the Gram matrix if that may be faster, else None."""
     n, m = rows.shape
     steps = int(ROW_FRACTION * m / (STEP_COST[0] + STEP_COST[1] * _columns(k)))
@@ -193,12 +231,14 @@ def _iterate_on_rows(rows: Rows, k: int) -> tuple[FloatArray, FloatArray] | None
     local: Rows = parts.item
 
     def apply(V: FloatArray) -> FloatArray:
+        V = factors[:, None] * V
+
         def product(part: slice) -> FloatArray:
             block = np.asarray(local.block(part), dtype=np.float64)
             # In this order both products run along the rows of the block, which is fastest.
             return np.asarray((V.T @ block.T) @ block)
 
-        return np.asarray(sum(map_rows(product, n, width=m))).T
+        return np.asarray(factors[:, None] * np.asarray(sum(map_rows(product, n, width=m))).T)
 
     return _iterate(apply, m, k, min(steps, MOST_STEPS), every=1)
 
@@ -261,6 +301,8 @@ def kmeans_labels(
     return result.labels
 
 
-def spectral_labels(graph: Rows | Graph, n_clusters: int, random_state: int) -> IndexArray:
-    vectors = spectral_embedding(graph, n_clusters).unit_rows(graph)
+def spectral_labels(
+    graph: Rows | Graph, n_clusters: int, random_state: int, *, column_scaling: float | None = None
+) -> IndexArray:
+    vectors = spectral_embedding(graph, n_clusters, column_scaling=column_scaling).unit_rows(graph)
     return kmeans_labels(vectors, n_clusters, random_state).astype(np.intp)

@@ -7,8 +7,9 @@ It uses the reduced form of the problem (see ``Reduced``) and two moves, each on
   other candidates are checked again in O(m).
 
 Starts are the gradient at the uniform matrix (the centre of all permutations) and the assignment of the Gilmore-Lawler
-bound. For few anchors there are also the feature term alone and random starts; for more anchors, the feature term if
-the first two disagree. If the bound is far, the problem is hard: the best answer is then shaken and climbed again.
+bound. For few anchors there are also the feature term alone and random starts, most of them for up to twelve anchors;
+for more anchors, the feature term if the first two disagree. If the bound is far, the problem is hard: the best answer
+is then shaken and climbed again.
 
 The result is never below any start, nor below the assignment of the feature term. That it is not below the result of
 the fixed point is measured (``tests/benchmarks/bench_matching.py``), not guaranteed: a guarantee would need both
@@ -24,6 +25,9 @@ import numpy as np
 from ..arrays import FloatArray, IndexArray
 from ._pair_problem import Match, PairProblem, Reduced, assign, gilmore_lawler
 
+FEW = 12  # up to this many anchors there are several times as many starts and restarts
+FEW_STARTS = 40  # random starts for few anchors
+FEW_RESTARTS = 4  # and restarts, in units of ``n_restarts``
 SMALL = 32  # up to this many anchors a climb is so fast that random starts are always added
 LARGE = 80  # from this size on a linear assignment is slower than the swaps: swaps come first
 # Up to this size all restarts are used; beyond it fewer, because each takes time of about the cube of the size.
@@ -50,7 +54,7 @@ def ascend(
     search.climb(profile)
     if reduced.size <= SMALL and not search.proven(bound):
         search.climb(feature)
-        for _ in range(min(8, 160 // reduced.size)):
+        for _ in range(FEW_STARTS if reduced.size <= FEW else min(8, 160 // reduced.size)):
             search.climb(rng.permutation(reduced.size))
     hard = not search.proven(bound, HARD_GAP)
     if hard or (search.disagreed and not search.proven(bound)):
@@ -58,11 +62,20 @@ def ascend(
     if hard:
         # Without a feature term there is one start less.
         wanted = n_restarts * (0.5 if problem.K.any() and search.proven(bound, VERY_HARD_GAP) else 1.0)
-        for _ in range(math.ceil(min(wanted, wanted * ALL_RESTARTS / reduced.size))):
+        wanted *= FEW_RESTARTS if reduced.size <= FEW else min(1.0, ALL_RESTARTS / reduced.size)
+        for _ in range(math.ceil(wanted)):
             search.climb(_shake(search.best.permutation, rng))
     for candidate in (feature, *candidates):
-        if problem.value(candidate) > search.best.value + reduced.tolerance:
+        # An equally good one is climbed too: a swap may improve it, though not the best one.
+        if problem.value(candidate) > search.best.value - reduced.tolerance:
             search.climb(candidate)
+    return search.best
+
+
+def climb(problem: PairProblem, start: IndexArray) -> Match:
+    """Climb from one permutation."""
+    search = _Search(problem.reduced)
+    search.climb(start)
     return search.best
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from ..arrays import FloatArray, IndexArray
 from ..graphs import GramMatrices
-from ._pair_problem import RELATIVE_TOLERANCE, PairProblem, upper_bound
+from ._pair_problem import RELATIVE_TOLERANCE, PairProblem, permuted, upper_bound
 from ._scaled_grams import PairTerms
 
 # A margin below this fraction of the mean contribution of an anchor to the objective is not significant.
@@ -35,27 +34,25 @@ class Certificate:
 
 
 def certify(
-    terms: Sequence[PairTerms], lam: float, permutation: IndexArray, pairs: IndexArray, sizes: tuple[int, int]
+    terms: PairTerms, lam: float, permutation: IndexArray, pairs: IndexArray, sizes: tuple[int, int]
 ) -> Certificate:
-    """Certificate of a permutation, as the mean over some pairs that contain the same view.
+    """Certificate of a permutation.
 
     ``pairs``, of shape (n_pairs, 2), are fixed correspondences. ``sizes`` are the numbers of anchors of the reference
     and of the view; higher numbers are padding.
     """
-    problems = [each.problem(lam) for each in terms]
-    scale = _mean(problem.scale for problem in problems)
-    feature = _mean(float(each.K[np.arange(len(permutation)), permutation].sum()) for each in terms)
-    structure = _mean(float(np.vdot(each.S1, each.S2[permutation][:, permutation])) for each in terms)
-    objective = _mean(problem.value(permutation) for problem in problems)
-    # The mean over pairs is at most the mean of the best values of each pair.
-    bound = _mean(upper_bound(each.fix(pairs[:, 0], pairs[:, 1]) if len(pairs) else each) for each in problems)
+    problem = terms.problem(lam)
+    feature = float(terms.K[np.arange(len(permutation)), permutation].sum())
+    structure = float(np.vdot(terms.S1, permuted(terms.S2, permutation)))
+    objective = problem.value(permutation)
+    bound = upper_bound(problem.fix(pairs[:, 0], pairs[:, 1]) if len(pairs) else problem)
     if len(np.unique(permutation)) < len(permutation):
         # Not one-to-one: the bound does not hold for it, and there are no partners to exchange.
         return Certificate(feature, structure, objective, bound, np.full(len(permutation), np.nan))
     # Rounding must not show a gap where the bound is attained.
-    if bound - objective <= 4 * RELATIVE_TOLERANCE * scale:
+    if bound - objective <= 4 * RELATIVE_TOLERANCE * problem.scale:
         bound = objective
-    return Certificate(feature, structure, objective, bound, _margins(problems, permutation, pairs[:, 0], sizes))
+    return Certificate(feature, structure, objective, bound, _margins(problem, permutation, pairs[:, 0], sizes))
 
 
 def ambiguous(margins: FloatArray, objective: float) -> npt.NDArray[np.bool_]:
@@ -63,14 +60,12 @@ def ambiguous(margins: FloatArray, objective: float) -> npt.NDArray[np.bool_]:
     return np.asarray(margins <= AMBIGUOUS * max(objective, 0.0) / len(margins))
 
 
-def _margins(
-    problems: Sequence[PairProblem], permutation: IndexArray, fixed: IndexArray, sizes: tuple[int, int]
-) -> FloatArray:
+def _margins(problem: PairProblem, permutation: IndexArray, fixed: IndexArray, sizes: tuple[int, int]) -> FloatArray:
     """Loss of the cheapest swap that gives an anchor another partner; infinite if there is none."""
-    losses = np.zeros((len(permutation), len(permutation)))
-    for problem in problems:
-        reduced = problem.reduced
-        losses -= reduced.swap_gains(permutation, reduced.product(permutation)) / len(problems)
+    reduced = problem.reduced
+    losses = -reduced.swap_gains(permutation, reduced.product(permutation))
+    # Rounding must not show a loss or a gain where two partners are equally good.
+    losses[np.abs(losses) <= 4 * reduced.tolerance] = 0.0
     np.fill_diagonal(losses, np.inf)
     losses[fixed, :] = np.inf
     losses[:, fixed] = np.inf
@@ -80,11 +75,6 @@ def _margins(
     margins = np.asarray(losses.min(axis=1))
     margins[permutation >= sizes[1]] = np.inf
     return margins
-
-
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found)
 
 
 def warn_of_thin_anchors(grams: GramMatrices, reference: int | None) -> None:

@@ -28,7 +28,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ..arrays import FloatArray
-from ._pair_problem import Match, PairProblem, assign
+from ._pair_problem import Match, PairProblem, assign, total
 
 ALPHA = 0.5
 MAX_ROUNDS = 50
@@ -47,7 +47,7 @@ def fixed_point(problem: PairProblem, *, one_to_one: bool = True) -> Match:
     scaled_by = 0.0
     history = []
     for _ in range(MAX_ROUNDS):
-        structure = problem.A @ R @ problem.B
+        structure = total(problem.A @ R @ problem.B)
         history.append(float(np.vdot(problem.K, R) + np.vdot(structure, R)) + problem.constant)
         gradient = problem.K + 2.0 * structure
         size = float(np.abs(gradient).max())
@@ -62,7 +62,7 @@ def fixed_point(problem: PairProblem, *, one_to_one: bool = True) -> Match:
         permutation = assign(R)
     else:
         # Padded anchors have no weight; they are not taken.
-        present = problem.K.any(axis=0) | problem.B.any(axis=0)
+        present = problem.K.any(axis=0) | total(np.abs(problem.B)).any(axis=0)
         permutation = np.asarray(np.where(present, R, -1.0).argmax(axis=1), dtype=np.intp)
     value = problem.value(permutation)
     return Match(permutation, value, len(history), (*history, value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,13 +12,17 @@ from scipy.sparse.csgraph import connected_components
 
 from ..arrays import FloatArray, IndexArray
 from ..errors import InputError
+from ._ascent import FEW
 from ._certificate import Certificate, certify
-from ._pair_problem import RELATIVE_TOLERANCE, Match, PairProblem
-from ._pair_solvers import MANY_TO_ONE, solve_pair
+from ._pair_problem import RELATIVE_TOLERANCE, Match, PairProblem, total
+from ._pair_solvers import CLIMB, MANY_TO_ONE, canonical_order, solve_pair
 from ._scaled_grams import SAME, ScaledGrams, without_rounding
 from ._unequal import fill_columns
 
 MAX_SWEEPS = 100
+# Other starts of a consensus of v views: this number over v squared, for few anchors only. With three views, they
+# lower the share of results below the best total by a factor of ten (tests/benchmarks/bench_optimum.py).
+EXTRA_STARTS = 100
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,20 @@ class Solution:
     permutations: list[IndexArray]
     reference: int | None
     matches: list[Match]
+
+
+@dataclass(eq=False)
+class _Consensus:
+    """Orders of the anchors on the way to a consensus; the first columns were the anchors of view ``base``."""
+
+    permutations: list[IndexArray]
+    matches: list[Match]
+    base: int
+    views_done: int = 0
+
+    def known(self, seeds: IndexArray, view: int) -> IndexArray:
+        """Columns whose anchor in a view is given by the seeds."""
+        return seeds[seeds[:, view] >= 0, self.base]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,9 +114,9 @@ class Matcher:
             if self._one_way and solution.reference is not None:
                 pairs = self._known(solution.reference, view)
             if solution.reference is not None or self.scaled.n_views == 1:
-                terms = [self.scaled.pair(solution.reference or 0, view)]
+                terms = self.scaled.pair(solution.reference or 0, view)
             else:
-                terms = self.scaled.apart(view, solution.permutations)
+                terms = self.scaled.against_others(view, solution.permutations)
             found.append(certify(terms, self.scaled.lam, permutation, pairs, (rows, self.sizes[view])))
         return found
 
@@ -125,7 +143,7 @@ class Matcher:
             pairs = [self._oriented(u, v) for u, v in shared if not direct or u in references or v in references]
         matches = {}
         for done, (u, v) in enumerate(pairs, start=1):
-            matches[u, v] = self._solve_pair(self.problem(u, v), self._known(u, v))
+            matches[u, v] = self._solve_pair(self.problem(u, v), self._known(u, v), self.method)
             self._report(Progress("match", done, len(pairs), matches[u, v].value))
         return matches
 
@@ -136,8 +154,8 @@ class Matcher:
             return (u, v) if self.scaled.rank[u] < self.scaled.rank[v] else (v, u)
         return (u, v) if first > second else (v, u)
 
-    def _solve_pair(self, problem: PairProblem, known: IndexArray) -> Match:
-        return solve_pair(problem, self.method, known, n_restarts=self.n_restarts, seed=self.seed)
+    def _solve_pair(self, problem: PairProblem, known: IndexArray, method: str) -> Match:
+        return solve_pair(problem, method, known, n_restarts=self.n_restarts, seed=self.seed)
 
     def _star(self, reference: int, matches: dict[tuple[int, int], Match]) -> Solution:
         """Match every view to the reference; views that share no sample with it, through other views."""
@@ -176,41 +194,84 @@ class Matcher:
         return Match(np.argsort(match.permutation), match.value, match.n_iter, match.history)
 
     def _consensus(self, matches: dict[tuple[int, int], Match], candidates: list[int], scores: FloatArray) -> Solution:
-        """Start from the best reference; match each view to the mean of the others until the total stops rising."""
-        totals = np.full(self.scaled.n_views, -np.inf)
-        for base in candidates:
-            totals[base] = self.scaled.total(self._star(base, matches).permutations)
+        """Start from the best reference; match each view to the mean of the others until the total stops rising.
+
+        For few anchors and views the same is done from other starts, with cheaper steps, and the best total is kept.
+        """
+        scaled = self.scaled
+        stars = {base: self._star(base, matches) for base in candidates}
+        totals = np.full(scaled.n_views, -np.inf)
+        for base, star in stars.items():
+            totals[base] = scaled.total(star.permutations)
         base = _first_largest(totals, candidates)
-        star = self._star(base, matches)
-        permutations, latest = list(star.permutations), list(star.matches)
-        given = [np.arange(self.scaled.n_anchors)] * self.scaled.n_views
+        start = _Consensus(list(stars[base].permutations), list(stars[base].matches), base)
+        given = [np.arange(scaled.n_anchors)] * scaled.n_views
         allowed = all(len(set(row[row >= 0].tolist())) == 1 for row in self.seeds)
-        if allowed and self.scaled.total(given) > totals[base]:
-            permutations = given
-        # Two views are already matched. More views take turns in an order that does not depend on their numbers.
-        order = np.lexsort([self.scaled.rank.astype(np.float64), -without_rounding(scores)]).tolist()
+        if allowed and scaled.total(given) > totals[base]:
+            start.permutations = given
+        # More than two views take turns in an order that does not depend on their numbers.
+        order = np.lexsort([scaled.rank.astype(np.float64), -without_rounding(scores)]).tolist()
+        best = self._climb(start, order, self.method)
+        best_total = scaled.total(best.permutations)
+        highest = sum(match.value for match in matches.values())
+        extra = 0 if scaled.n_anchors > FEW or scaled.n_views == 2 else EXTRA_STARTS // scaled.n_views**2
+        # Nothing is better than the best match of every single pair.
+        if self.method == "ascent" and best_total < highest - RELATIVE_TOLERANCE * abs(highest):
+            for other in itertools.islice(self._other_starts(best, stars), extra):
+                found = self._climb(other, order, CLIMB)
+                if scaled.total(found.permutations) > best_total + SAME * abs(best_total):
+                    found.views_done += best.views_done
+                    best = self._climb(found, order, self.method)
+                    best_total = scaled.total(best.permutations)
+        in_order_of_first_view = np.argsort(best.permutations[0])
+        return Solution([p[in_order_of_first_view] for p in best.permutations], None, best.matches)
+
+    def _climb(self, start: _Consensus, order: list[int], method: str) -> _Consensus:
+        """Match views to the mean of the others in turn, until the total stops rising."""
+        permutations, latest = list(start.permutations), list(start.matches)
         for sweep in range(1, MAX_SWEEPS + 1):
             changed = False
+            # Two views are already matched.
             for view in order if self.scaled.n_views > 2 else []:
-                match = self._improve(view, permutations, self.seeds[self.seeds[:, view] >= 0, base])
+                match = self._improve(view, permutations, start.known(self.seeds, view), method)
                 if match is not None:
                     permutations[view] = permutations[view][match.permutation]
                     latest[view] = match
                     changed = True
-            self._report(Progress("consensus", sweep * self.scaled.n_views, None, self.scaled.total(permutations)))
+            if method == self.method:  # other starts begin below the total that was reported
+                done = start.views_done + sweep * self.scaled.n_views
+                self._report(Progress("consensus", done, None, self.scaled.total(permutations)))
             if not changed:
                 break
-        in_order_of_first_view = np.argsort(permutations[0])
-        return Solution([p[in_order_of_first_view] for p in permutations], None, latest)
+        return _Consensus(permutations, latest, start.base, start.views_done + sweep * self.scaled.n_views)
 
-    def _improve(self, view: int, permutations: list[IndexArray], known: IndexArray) -> Match | None:
+    def _other_starts(self, best: _Consensus, stars: dict[int, Solution]) -> Iterator[_Consensus]:
+        """The other references, then random orders. None depends on how views or anchors are numbered."""
+        for base, star in stars.items():
+            if base != best.base:
+                yield _Consensus(list(star.permutations), list(star.matches), base)
+        star = stars[best.base]
+        terms = self.scaled.against_others(best.base, star.permutations)
+        columns = canonical_order(terms.K.T, total(terms.S2))
+        rng = np.random.default_rng(self.seed)
+        while True:
+            permutations = list(star.permutations)
+            for view in np.argsort(self.scaled.rank).tolist():
+                if view != best.base:
+                    free = columns[~np.isin(columns, best.known(self.seeds, view))]
+                    permutations[view] = permutations[view].copy()
+                    permutations[view][free] = permutations[view][rng.permutation(free)]
+            yield _Consensus(permutations, list(star.matches), best.base)
+
+    def _improve(self, view: int, permutations: list[IndexArray], known: IndexArray, method: str) -> Match | None:
         """Better match of a view to the mean of the others, relative to its present order; None if there is none."""
         problem = self.scaled.against_others(view, permutations).problem(self.scaled.lam)
         identity = np.arange(problem.size)
         # With the view in its present order, the result must not be worse than the identity.
         present = problem.permute(identity, permutations[view])
-        match = self._solve_pair(present, np.column_stack([known, known]))
-        gain = self.scaled.gain(view, permutations, match.permutation, present)
+        match = self._solve_pair(present, np.column_stack([known, known]), method)
+        # Both values come from the same numbers; the solver uses rounded ones.
+        gain = present.value(match.permutation) - present.value(identity)
         return match if gain > RELATIVE_TOLERANCE * problem.scale else None
 
     def _possible_references(self, reference: str) -> list[int]:

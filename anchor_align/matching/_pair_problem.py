@@ -8,11 +8,14 @@ With P written as an index array ``p`` (column j of the aligned view is column `
 
     f(p) = sum_j K[j, p_j]  +  sum_jk A[j, k] B[p_j, p_k],   A = lam * S_1,   B = S_2:
 
-a quadratic assignment problem. Every solver takes a :class:`PairProblem` and returns a :class:`Match`.
+a quadratic assignment problem. If samples are missing, a view has another S for each view that it is matched to, and
+the match to all of them has several structure terms: A and B are then stacks of matrices, and the terms are added.
+Every solver takes a :class:`PairProblem` and returns a :class:`Match`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -62,7 +65,7 @@ class Reduced:
 
     def product(self, p: IndexArray) -> FloatArray:
         """Half the gradient of the quadratic term at ``p``; rows are reference anchors."""
-        return self.A @ self.B[p]
+        return total(self.A @ self.B[..., p, :])
 
     def value(self, p: IndexArray, product: FloatArray | None = None) -> float:
         """Objective of the *original* problem at ``p``."""
@@ -78,7 +81,7 @@ class Reduced:
         gains = gradient + gradient.T
         gains -= stay
         gains -= stay[:, None]
-        gains += 4.0 * self.A * self.B[p][:, p]
+        gains += 4.0 * total(self.A * permuted(self.B, p))
         return gains
 
     def swap_gain(self, p: IndexArray, a: int, b: int) -> float:
@@ -86,15 +89,17 @@ class Reduced:
         L, A, B = self.L, self.A, self.B
         pa, pb = p[a], p[b]
         linear = L[a, pb] + L[b, pa] - L[a, pa] - L[b, pb]
-        return float(linear + 2.0 * ((A[a] - A[b]) @ (B[pb] - B[pa])[p]) + 4.0 * A[a, b] * B[pa, pb])
+        change = np.vdot(A[..., a, :] - A[..., b, :], (B[..., pb, :] - B[..., pa, :])[..., p])
+        return float(linear + 2.0 * change + 4.0 * np.vdot(A[..., a, b], B[..., pa, pb]))
 
 
 @dataclass(frozen=True, eq=False)
 class PairProblem:
     """Maximise ``sum_j K[j, p_j] + sum_jk A[j, k] B[p_j, p_k] + constant`` over permutations ``p``.
 
-    A and B are symmetric; A includes the weight of the structure term. ``unit`` times the objective is the objective of
-    the raw graphs; only the fixed point, which is not scale-free, needs it.
+    A and B are symmetric, or stacks of symmetric matrices of shape (n_terms, m, m), whose structure terms are added. A
+    includes the weight of the structure term. ``unit`` times the objective is the objective of the raw graphs; only the
+    fixed point, which is not scale-free, needs it.
     """
 
     K: FloatArray
@@ -112,19 +117,24 @@ class PairProblem:
         """Upper bound of the absolute value of the objective."""
         if not self.size:
             return abs(self.constant)
-        structure = frobenius_norm(self.A) * frobenius_norm(self.B)
+        structure = sum(frobenius_norm(A) * frobenius_norm(B) for A, B in self.terms())
         return float(np.abs(self.K).max(axis=1).sum() + structure + abs(self.constant))
+
+    def terms(self) -> Iterator[tuple[FloatArray, FloatArray]]:
+        """A and B of every structure term."""
+        shape = (-1, self.size, self.size)
+        return zip(self.A.reshape(shape), self.B.reshape(shape), strict=True)
 
     def value(self, p: IndexArray) -> float:
         feature = self.K[np.arange(self.size), p].sum()
-        return float(feature + np.vdot(self.A, self.B[p][:, p]) + self.constant)
+        return float(feature + np.vdot(self.A, permuted(self.B, p)) + self.constant)
 
     @cached_property
     def reduced(self) -> Reduced:
         A, a, e = _reduce(self.A)
         B, b, g = _reduce(self.B)
-        L = self.K + np.outer(a, b) + 2.0 * (self.size - 2) * np.outer(e, g)
-        constant = self.constant + 2.0 * float(e.sum() * g.sum())
+        L = self.K + total(outer(a, b)) + 2.0 * (self.size - 2) * total(outer(e, g))
+        constant = self.constant + 2.0 * float(np.vdot(e.sum(axis=-1), g.sum(axis=-1)))
         return Reduced(L, A, B, constant, RELATIVE_TOLERANCE * self.scale)
 
     def fix(self, rows: IndexArray, columns: IndexArray) -> PairProblem:
@@ -133,38 +143,57 @@ class PairProblem:
         free_columns = np.setdiff1d(np.arange(self.size), columns)
         return PairProblem(
             K=self.K[np.ix_(free_rows, free_columns)]
-            + 2.0 * self.A[np.ix_(free_rows, rows)] @ self.B[np.ix_(columns, free_columns)],
-            A=self.A[np.ix_(free_rows, free_rows)],
-            B=self.B[np.ix_(free_columns, free_columns)],
+            + 2.0 * total(_part(self.A, free_rows, rows) @ _part(self.B, columns, free_columns)),
+            A=_part(self.A, free_rows, free_rows),
+            B=_part(self.B, free_columns, free_columns),
             constant=self.constant
             + float(self.K[rows, columns].sum())
-            + float(np.vdot(self.A[np.ix_(rows, rows)], self.B[np.ix_(columns, columns)])),
+            + float(np.vdot(_part(self.A, rows, rows), _part(self.B, columns, columns))),
             unit=self.unit,
         )
 
     def permute(self, rows: IndexArray, columns: IndexArray) -> PairProblem:
         return PairProblem(
             self.K.take(rows, axis=0).take(columns, axis=1),
-            self.A.take(rows, axis=0).take(rows, axis=1),
-            self.B.take(columns, axis=0).take(columns, axis=1),
+            permuted(self.A, rows),
+            permuted(self.B, columns),
             self.constant,
             self.unit,
         )
 
 
+def total(terms: FloatArray) -> FloatArray:
+    """Sum of a stack of matrices; a single matrix is its own sum."""
+    return terms if terms.ndim == 2 else np.asarray(terms.sum(axis=0))
+
+
+def permuted(S: FloatArray, p: IndexArray) -> FloatArray:
+    """Rows and columns of a matrix, or of each matrix of a stack, in the order ``p``."""
+    return S.take(p, axis=-2).take(p, axis=-1)
+
+
+def outer(a: FloatArray, b: FloatArray) -> FloatArray:
+    return a[..., :, None] * b[..., None, :]
+
+
+def _part(S: FloatArray, rows: IndexArray, columns: IndexArray) -> FloatArray:
+    return S.take(rows, axis=-2).take(columns, axis=-1)
+
+
 def _reduce(S: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Split S into a zero-diagonal, zero-row-sum rest, its diagonal d and e: S[j, k] = rest + e_j + e_k, j != k."""
-    m = len(S)
-    diagonal = S.diagonal().copy()
+    m = S.shape[-1]
+    places = np.arange(m)
+    diagonal = S[..., places, places]
     rest = S.copy()
-    np.fill_diagonal(rest, 0.0)
+    rest[..., places, places] = 0.0
     if m <= 2:
-        return np.zeros_like(S), diagonal, rest.sum(axis=1) / 2.0
-    sums = rest.sum(axis=1)
-    e = (sums - sums.sum() / (2 * (m - 1))) / (m - 2)
-    rest -= e
-    rest -= e[:, None]
-    np.fill_diagonal(rest, 0.0)
+        return np.zeros_like(S), diagonal, rest.sum(axis=-1) / 2.0
+    sums = rest.sum(axis=-1)
+    e = (sums - sums.sum(axis=-1, keepdims=True) / (2 * (m - 1))) / (m - 2)
+    rest -= e[..., None, :]
+    rest -= e[..., None]
+    rest[..., places, places] = 0.0
     return rest, diagonal, e
 
 
@@ -202,9 +231,11 @@ def upper_bound(problem: PairProblem) -> float:
     """
     if not problem.size:
         return problem.constant
-    eigenvalues = np.dot(eigvalsh(problem.A, check_finite=False), eigvalsh(problem.B, check_finite=False))
+    eigenvalues = sum(
+        float(np.dot(eigvalsh(A, check_finite=False), eigvalsh(B, check_finite=False))) for A, B in problem.terms()
+    )
     feature = float(problem.K[np.arange(problem.size), assign(problem.K)].sum())
-    spectral = problem.constant + feature + float(eigenvalues)
+    spectral = problem.constant + feature + eigenvalues
     bound = min(spectral, gilmore_lawler(problem.reduced)[0])
     # Rounding of sums of m^2 terms must not put the bound below the optimum.
     return bound + RELATIVE_TOLERANCE * problem.scale
@@ -213,13 +244,14 @@ def upper_bound(problem: PairProblem) -> float:
 def gilmore_lawler(reduced: Reduced, near: IndexArray | None = None) -> tuple[float, IndexArray]:
     """Gilmore-Lawler bound of a reduced problem, and the assignment that attains it; ``near`` is a similar one."""
     # The diagonals are zero. At best, the other entries of a row meet those of its partner in sorted order.
-    profile = reduced.L + _sorted_off_diagonal(reduced.A) @ _sorted_off_diagonal(reduced.B).T
+    A, B = _sorted_off_diagonal(reduced.A), _sorted_off_diagonal(reduced.B)
+    profile = reduced.L + total(A @ np.swapaxes(B, -1, -2))
     p = assign(profile, near)
     return float(profile[np.arange(reduced.size), p].sum() + reduced.constant), p
 
 
 def _sorted_off_diagonal(S: FloatArray) -> FloatArray:
-    m = len(S)
-    off_diagonal = S[~np.eye(m, dtype=bool)].reshape(m, m - 1)
-    off_diagonal.sort(axis=1)
+    m = S.shape[-1]
+    off_diagonal = S[..., ~np.eye(m, dtype=bool)].reshape(*S.shape[:-1], m - 1)
+    off_diagonal.sort(axis=-1)
     return off_diagonal

@@ -10,21 +10,23 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from ..arrays import FloatArray, IndexArray
 from ..errors import InputError
-from ._ascent import ascend
+from ._ascent import ascend, climb
 from ._fixed_point import fixed_point
-from ._pair_problem import RELATIVE_TOLERANCE, Match, PairProblem, assign, gilmore_lawler
+from ._pair_problem import RELATIVE_TOLERANCE, Match, PairProblem, assign, gilmore_lawler, total
 
 MANY_TO_ONE: Final = "pfp-many-to-one"
+CLIMB: Final = "climb"  # one climb from the identity: for steps on the way to another result, not for users
 METHODS: Final = ("ascent", "pfp", "exact", MANY_TO_ONE)
 MAX_EXACT = 10
-MAX_ENUMERATED = 6  # up to this many anchors, all permutations are evaluated at once
-LEAF = 5
+MAX_ENUMERATED = 8  # up to this many anchors, all permutations are evaluated: it takes about the time of an ascent
+LEAF = 6
 
 
 def solve_pair(problem: PairProblem, method: str, pairs: IndexArray, *, n_restarts: int, seed: int) -> Match:
@@ -56,12 +58,14 @@ def _solve_free(problem: PairProblem, method: str, identity: IndexArray | None, 
     # summation, are dropped. For shuffled columns, other threads or another scale the numbers and their order are then
     # the same, so the same random starts and the same ties lead to the same partners.
     problem = dataclasses.replace(problem, K=_round(problem.K), A=_round(problem.A), B=_round(problem.B))
-    rows = _canonical_order(problem.K, problem.A)
-    columns = _canonical_order(problem.K.T, problem.B)
+    rows = canonical_order(problem.K, total(problem.A))
+    columns = canonical_order(problem.K.T, total(problem.B))
     canonical = problem.permute(rows, columns)
     rng = np.random.default_rng(seed)
     if method in ("pfp", MANY_TO_ONE):
         match = fixed_point(canonical, one_to_one=method == "pfp")
+    elif method == CLIMB and identity is not None:
+        match = climb(canonical, np.argsort(columns)[identity[rows]])
     elif method == "exact" or problem.size <= MAX_ENUMERATED:
         match = solve_exactly(canonical, rng)
     elif not problem.A.any() or not problem.B.any():
@@ -84,7 +88,7 @@ def _round(X: FloatArray) -> FloatArray:
     return bits.view(np.float64)
 
 
-def _canonical_order(K: FloatArray, S: FloatArray) -> IndexArray:
+def canonical_order(K: FloatArray, S: FloatArray) -> IndexArray:
     """Order of the anchors of the rows by values that do not depend on how anchors are numbered."""
     diagonal = S.diagonal()
     # The diagonal is divided by its largest entry: lam may be as large as any float.
@@ -137,16 +141,60 @@ class _Branching:
 
 
 def enumerate_all(problem: PairProblem) -> Match:
-    """Best of all permutations of at most ``MAX_ENUMERATED`` anchors."""
-    permutations = _all_permutations(problem.size)
-    feature = problem.K[np.arange(problem.size), permutations].sum(axis=1)
-    aligned = problem.B[permutations[:, :, None], permutations[:, None, :]]
-    values = feature + np.tensordot(aligned, problem.A, axes=2) + problem.constant
+    """Best of all permutations of at most ``MAX_ENUMERATED`` anchors.
+
+    The partners of the first half of the anchors leave a linear and a quadratic term for the second half. Each is
+    computed once for all permutations that share it, so a permutation costs a few additions.
+    """
+    m, K = problem.size, problem.K
+    halves = _halves(m)
+    h = m // 2
+    first, second = slice(0, h), slice(h, m)
+    linear = np.broadcast_to(K[second], (len(halves.first), m - h, m)).copy()
+    within_first, within_second = np.zeros(len(halves.first)), np.zeros(len(halves.second))
+    for A, B in problem.terms():
+        linear += 2.0 * (A[second, first] @ B[halves.first])
+        within_first += np.tensordot(_within(B, halves.first), A[first, first], axes=2)
+        within_second += np.tensordot(_within(B, halves.second), A[second, second], axes=2)
+    within_first += K[np.arange(h), halves.first].sum(axis=1)
+    values = np.take_along_axis(linear.reshape(len(linear), -1), halves.cells, axis=1)
+    values = values.reshape(len(values), -1, m - h).sum(axis=2)
+    values += within_first[:, None]
+    values += within_second[halves.rest]
+    values = values.ravel() + problem.constant
     # The first of those that differ by rounding only.
     best = int(np.argmax(values >= values.max() - RELATIVE_TOLERANCE * problem.scale))
-    return Match(permutations[best].copy(), float(values[best]), len(values), (float(values[best]),))
+    at = np.unravel_index(best, halves.rest.shape)
+    permutation = np.concatenate([halves.first[at[0]], halves.second[halves.rest[at]]])
+    return Match(permutation, float(values[best]), len(values), (float(values[best]),))
+
+
+def _within(B: FloatArray, partners: IndexArray) -> FloatArray:
+    return B[partners[:, :, None], partners[:, None, :]]
+
+
+@dataclass(frozen=True, eq=False)
+class _Halves:
+    """All permutations of m anchors, as partners of the first half and of the second half of the anchors.
+
+    Permutation (i, j) is ``first[i]`` followed by ``second[rest[i, j]]``. ``cells[i]`` are the places of the latter in
+    a table of second half x m, for all j one after the other.
+    """
+
+    first: IndexArray
+    second: IndexArray
+    rest: IndexArray
+    cells: IndexArray
 
 
 @functools.cache
-def _all_permutations(m: int) -> IndexArray:
-    return np.array(list(itertools.permutations(range(m))), dtype=np.intp).reshape(-1, m)
+def _halves(m: int) -> _Halves:
+    h = m // 2
+    first, second = (np.array(list(itertools.permutations(range(m), n)), dtype=np.intp) for n in (h, m - h))
+    # Second halves by the set of their anchors, each in lexicographic order.
+    groups: dict[int, list[int]] = {}
+    for number, members in enumerate((1 << second).sum(axis=1).tolist()):
+        groups.setdefault(members, []).append(number)
+    rest = np.array([groups[(1 << m) - 1 - taken] for taken in (1 << first).sum(axis=1).tolist()], dtype=np.intp)
+    cells = np.arange(m - h) * m + second[rest]
+    return _Halves(first, second, rest, cells.reshape(len(first), -1))

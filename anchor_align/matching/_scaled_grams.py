@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..arrays import FloatArray, IndexArray
 from ..errors import InputError
 from ..graphs import GramMatrices
-from ._pair_problem import PairProblem, frobenius_norm
+from ._pair_problem import PairProblem, frobenius_norm, permuted
 
 LAM_SCALES = ("balanced", "paper")
 LARGEST_OBJECTIVE = 1e303  # this leaves room for sums over all anchors
@@ -23,7 +23,10 @@ SAME = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class PairTerms:
-    """K, S_1 and S_2 of one pair on the chosen scale, without lam; ``unit`` times the objective is the raw one."""
+    """K, S_1 and S_2 of a match on the chosen scale, without lam; ``unit`` times the objective is the raw one.
+
+    S_1 and S_2 are matrices or, if the match is to several views by other samples each, stacks of matrices.
+    """
 
     K: FloatArray
     S1: FloatArray
@@ -97,10 +100,6 @@ class ScaledGrams:
         """Terms of matching view v to view u."""
         return PairTerms(self.cross(u, v), self.structure(u, v), self.structure(v, u), self._unit(u, v))
 
-    def apart(self, view: int, permutations: Sequence[IndexArray]) -> list[PairTerms]:
-        """Terms whose mean is the problem of matching a view to all others; one is enough if no sample is missing."""
-        return [self.against_others(view, permutations)]
-
     def against_others(self, view: int, permutations: Sequence[IndexArray]) -> PairTerms:
         """Terms of the match of a view to the mean of all other views, each in the order of its permutation.
 
@@ -112,14 +111,6 @@ class ScaledGrams:
         S = sum(self.structure(u, view)[np.ix_(permutations[u], permutations[u])] for u in others) / len(others)
         unit = sum(self._unit(u, view) for u in others) / len(others)
         return PairTerms(np.asarray(K), np.asarray(S), self.structure(view, view), unit)
-
-    def gain(self, view: int, permutations: Sequence[IndexArray], step: IndexArray, present: PairProblem) -> float:
-        """Change of the mean objective of a view's pairs when its present order is permuted by ``step``.
-
-        ``present`` is the problem of :meth:`against_others` with the view in its present order.
-        """
-        # Both values come from the same numbers; the solver uses rounded ones.
-        return present.value(step) - present.value(np.arange(present.size))
 
     def total(self, permutations: Sequence[IndexArray]) -> float:
         feature = sum(
@@ -155,29 +146,14 @@ class SharedScaledGrams(ScaledGrams):
             structure_norms[u, v] = frobenius_norm(S)
         return graph_norms, structure_norms
 
-    def apart(self, view: int, permutations: Sequence[IndexArray]) -> list[PairTerms]:
-        """One term for each other view."""
-        found = []
-        for u in range(self.n_views):
-            if u != view:
-                terms, p = self.pair(u, view), permutations[u]
-                found.append(PairTerms(terms.K[p], terms.S1[np.ix_(p, p)], terms.S2, terms.unit))
-        return found
-
     def against_others(self, view: int, permutations: Sequence[IndexArray]) -> PairTerms:
-        """Terms of the match of a view to the mean of the others. They only propose a step.
-
-        The S of the view differs between pairs, so the structure term of the means is not the mean of the structure
-        terms: :meth:`gain` gives the true value of a step.
-        """
-        terms = self.apart(view, permutations)
-        K, S1, S2 = (np.mean([getattr(each, name) for each in terms], axis=0) for name in ("K", "S1", "S2"))
-        return PairTerms(K, S1, S2, float(np.mean([each.unit for each in terms])))
-
-    def gain(self, view: int, permutations: Sequence[IndexArray], step: IndexArray, present: PairProblem) -> float:
-        now, then = permutations[view], permutations[view][step]
-        problems = [terms.problem(self.lam) for terms in self.apart(view, permutations)]
-        return float(np.mean([problem.value(then) - problem.value(now) for problem in problems]))
+        """The same, with one structure term for each other view: the S of the view differs between pairs."""
+        others = [u for u in range(self.n_views) if u != view]
+        pairs = [self.pair(u, view) for u in others]
+        K = sum(pair.K[permutations[u]] for u, pair in zip(others, pairs, strict=True)) / len(others)
+        S1 = np.stack([permuted(pair.S1, permutations[u]) for u, pair in zip(others, pairs, strict=True)])
+        S2 = np.stack([pair.S2 for pair in pairs])
+        return PairTerms(np.asarray(K), S1 / len(others), S2, float(np.mean([pair.unit for pair in pairs])))
 
     def total(self, permutations: Sequence[IndexArray]) -> float:
         total = 0.0

@@ -15,7 +15,7 @@ from scipy.optimize import linear_sum_assignment
 
 from ..arrays import FloatArray, IndexArray
 from ..graphs import GramMatrices, Order, PairSums, order_matrix
-from ._pair_problem import RELATIVE_TOLERANCE, PairProblem
+from ._pair_problem import RELATIVE_TOLERANCE, PairProblem, total
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,4 +127,4 @@ def _share_columns(problem: PairProblem, permutation: IndexArray, matched: Index
 
 def _gradient(problem: PairProblem, permutation: IndexArray) -> FloatArray:
     """Contribution of every pair of anchors to the objective, K' + 2 lam S_2 P S_1; rows are reference anchors."""
-    return np.asarray(problem.K + 2.0 * problem.A @ problem.B[permutation])
+    return np.asarray(problem.K + 2.0 * total(problem.A @ problem.B[..., permutation, :]))

@@ -32,7 +32,10 @@ from ._adapter_calls import warn_of_odd_rows as warn_of_odd_rows
 from ._contract_checks import contained as contained
 from ._contract_checks import create_manager
 from ._loading import PLUGIN_FILE as PLUGIN_FILE
+from ._loading import check_files as check_files
 from ._loading import get_adapter, get_fusion, list_adapters, list_fusions, load_plugins
+from ._loading import has_third_party as has_third_party
+from ._loading import load_and_report as load_and_report
 from ._records import DISABLE_VARIABLE, AdapterRecord, FusionRecord, Plugin, PluginFailure, Registry, one_line
 from ._records import OUR_FUSIONS as OUR_FUSIONS
 

@@ -68,6 +68,10 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         list of numbers of anchors, one for each view. For other adapters all views must have the same number of
         anchors, and with missing samples, anchors are learned from the samples that all views have.
 
+        ``column_scaling`` : class attribute or setting; scale of the fused graph's columns before the default
+        :meth:`cluster`. A number tau >= 0 divides each column by the root of its sum plus tau times the mean of all
+        sums, so that anchors with many samples do not dominate. None: no scaling.
+
         :meth:`default_n_anchors` : called before :meth:`anchor_graphs` if the user gives no number of anchors.
 
         :meth:`view_weights` : called with the graphs in their common order, before the mean.
@@ -111,6 +115,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     chooses_n_anchors: bool = False
     works_on_dask: bool = False
     views_apart: bool = False
+    column_scaling: float | None = None
 
     def anchor_graphs(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
@@ -191,7 +196,8 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     def cluster(self, graph: Graph, *, n_clusters: int, random_state: int) -> IndexArray:
         """Cluster the fused graph.
 
-        By default: k-means on the leading left singular vectors, one for each cluster, with rows of unit length.
+        By default: k-means on the leading left singular vectors, one for each cluster, with rows of unit length. The
+        columns are scaled before as ``column_scaling`` says.
 
         Parameters
         ----------
@@ -205,7 +211,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         ndarray of int of shape (n_samples,)
             At most ``n_clusters`` different labels.
         """
-        return spectral_labels(graph, n_clusters, random_state)
+        return spectral_labels(graph, n_clusters, random_state, column_scaling=self.column_scaling)
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Sequence[Graph]:
         """Graphs of new samples on the anchors of ``learned``, the result of :meth:`anchor_graphs`."""

@@ -31,8 +31,9 @@ def contained(seed: int | None = None) -> Iterator[None]:
 
     Restored are stderr, the working directory, the warning filters, numpy's error state and the global random
     generators. With ``seed`` the generators start from it: code that uses them, against the rules, is then repeatable.
+    A child process that the code forks ends here: it would go on as a second study.
     """
-    stderr = sys.stderr
+    stderr, process = sys.stderr, os.getpid()
     python_state, numpy_state = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002  # not used: kept
     try:
         if seed is not None:
@@ -41,6 +42,8 @@ def contained(seed: int | None = None) -> Iterator[None]:
         with contextlib.redirect_stdout(sys.stderr), _same_directory(), warnings.catch_warnings(), np.errstate():
             yield
     finally:
+        if os.getpid() != process:
+            os._exit(1)
         sys.stderr = stderr
         random.setstate(python_state)
         np.random.set_state(numpy_state)  # noqa: NPY002

@@ -9,12 +9,13 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ..checks import check_flag
 from ..errors import InputTypeError, PluginError
 from ..fusion import Fusion
 from ..hookspecs import PROJECT
@@ -49,15 +50,20 @@ class Source:
     load: Callable[[], object]
 
     @property
-    def is_ours(self) -> bool:
-        return name_key(self.plugin.distribution) == OUR_DISTRIBUTION
+    def order(self) -> tuple[bool, str, str]:
+        return not self.plugin.is_ours, name_key(self.plugin.distribution), self.plugin.entry_point
 
     @property
     def keys(self) -> set[str]:
         return {name_key(self.plugin.distribution), name_key(self.plugin.entry_point)}
 
 
-def _load(files: Sequence[Source] = (), *, until: Callable[[_Loader], bool] = lambda _: False) -> Registry:
+def _load(
+    files: Sequence[Source] = (),
+    *,
+    until: Callable[[_Loader], bool] = lambda _: False,
+    starting: Callable[[Plugin], object] = lambda _: None,
+) -> Registry:
     """Load the installed plug-ins and then the files; stop as soon as ``until`` is true."""
     # The state that is restored after a plug-in belongs to the whole process: one thread at a time.
     with _LOCK:
@@ -65,6 +71,7 @@ def _load(files: Sequence[Source] = (), *, until: Callable[[_Loader], bool] = la
         for source in loader.sources:
             if until(loader):
                 break
+            starting(source.plugin)
             loader.load(source)
         return loader.registry()
 
@@ -82,7 +89,8 @@ class _Loader:
         self.adapters: dict[str, AdapterRecord] = {}
         self.fusions = {name_key(record.name): record for record in OUR_FUSIONS}
         # Owners of adapter names. The names of this package are reserved, also if its adapters are disabled.
-        self.owners = {name_key(source.plugin.entry_point): source.plugin for source in installed if source.is_ours}
+        ours = [source.plugin for source in installed if source.plugin.is_ours]
+        self.owners = {name_key(plugin.entry_point): plugin for plugin in ours}
 
     def registry(self) -> Registry:
         return Registry(
@@ -156,8 +164,25 @@ def _installed() -> tuple[list[Source], list[PluginFailure]]:
     if OUR_DISTRIBUTION not in seen:
         reason = "its own adapters are not found: install it, for example with `pip install -e .`"
         failures.append(PluginFailure(OUR_DISTRIBUTION, "", "", reason))
-    sources.sort(key=lambda each: (not each.is_ours, name_key(each.plugin.distribution), each.plugin.entry_point))
+    sources.sort(key=lambda each: each.order)
     return sources, failures
+
+
+def has_third_party(files: Sequence[File]) -> bool:
+    """Whether code of others would be loaded: from files, or from installed plug-ins that are not disabled."""
+    return bool(files) or any(not source.plugin.is_ours for source in _Loader(()).sources)
+
+
+def check_files(files: object) -> list[File]:
+    """Paths of plug-in files, from one path or several."""
+    listed = [files] if isinstance(files, str | os.PathLike) else files
+    if isinstance(listed, bytes | Mapping) or not isinstance(listed, Iterable):
+        raise InputTypeError(f"Plug-in files must be a path or a list of paths, got {type(files).__name__}.")
+    paths = list(listed)
+    for path in paths:
+        if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
+            raise InputTypeError(f"A plug-in file must be a path, got {one_line(path, repr)} ({type(path).__name__}).")
+    return paths
 
 
 def read_files(files: Iterable[File]) -> list[Source]:
@@ -167,9 +192,14 @@ def read_files(files: Iterable[File]) -> list[Source]:
         if path.suffix != ".py":
             raise PluginError(f"Plug-in file {str(path)!r} is not a Python file (.py).")
         try:
+            if path.exists() and not path.is_file():  # a pipe would be waited for
+                raise PluginError(f"Plug-in file {str(path)!r} is not a file.")
             content = path.read_bytes()
-        except OSError as error:
-            raise PluginError(f"Plug-in file {str(path)!r} cannot be read: {error.strerror}.") from error
+        except (OSError, ValueError) as error:
+            if isinstance(error, PluginError):
+                raise
+            reason = getattr(error, "strerror", None) or error
+            raise PluginError(f"Plug-in file {str(path)!r} cannot be read: {reason}.") from error
         plugin = Plugin(str(path), f"sha256:{hashlib.sha256(content).hexdigest()[:12]}", "")
         sources.append(Source(plugin, partial(_import_file, path.resolve(), content)))
     return sources
@@ -211,6 +241,8 @@ def load_plugins(files: File | Iterable[File] = (), *, strict: bool = False) -> 
     ------
     PluginError
         If a given file cannot be loaded completely; with ``strict``, if any plug-in cannot be loaded.
+    InputTypeError
+        If ``files`` are no paths, or ``strict`` is no truth value.
 
     Examples
     --------
@@ -220,8 +252,16 @@ def load_plugins(files: File | Iterable[File] = (), *, strict: bool = False) -> 
     ...
     anchor_align.errors.PluginError: Plug-in file 'my_method.txt' is not a Python file (.py).
     """
-    sources = read_files([files] if isinstance(files, str | os.PathLike) else files)
-    registry = _load(sources)
+    check_flag("strict", strict)
+    return load_and_report(check_files(files), strict=strict)
+
+
+def load_and_report(
+    files: Sequence[File], starting: Callable[[Plugin], object] = lambda _: None, *, strict: bool = False
+) -> Registry:
+    """The same as :func:`load_plugins`; ``starting`` is called before each plug-in is loaded."""
+    sources = read_files(files)
+    registry = _load(sources, starting=starting)
     paths = {source.plugin.distribution for source in sources}
     fatal = [failure for failure in registry.failures if strict or failure.distribution in paths]
     if len(fatal) == 1:

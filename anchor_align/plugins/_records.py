@@ -15,6 +15,7 @@ from ..fusion import FUSIONS, Fusion
 from ._adapter import Adapter, FunctionAdapter
 
 DISABLE_VARIABLE = "ANCHOR_ALIGN_DISABLE_PLUGINS"
+OUR_DISTRIBUTION = "anchor-align"
 
 _LONGEST_TEXT = 300
 
@@ -41,6 +42,11 @@ class Plugin:
     distribution: str
     version: str
     entry_point: str
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether it is part of anchor-align. A single file never is: its path ends in ".py"."""
+        return name_key(self.distribution) == OUR_DISTRIBUTION
 
     @property
     def origin(self) -> str:
@@ -124,7 +130,6 @@ class FusionRecord(Plugin):
     fusion: Fusion = field(repr=False, compare=False)
 
 
-OUR_DISTRIBUTION = "anchor-align"
 OUR_FUSIONS = tuple(FusionRecord(OUR_DISTRIBUTION, __version__, "", each.name, each) for each in FUSIONS)
 
 

@@ -44,7 +44,7 @@ def plot_differences(
     Parameters
     ----------
     result : StudyResult
-    footing : {"fixed", "best"}, default="fixed"
+    footing : {"fixed", "agreement", "best"}, default="fixed"
     versus : tuple of str, optional
         The two arms, first - second; by default the first pair of the study.
     theme : {"light", "dark"}, default="light"

@@ -21,6 +21,11 @@ from ..study import (
 from ._formatting import MINUS, NOTHING, Varying, count, interval_text, p_text, points, score_name
 from ._report_table import FAILED_TEXT, Column, ReportTable, TableCell, TableRow, cells, setting_cells, setting_columns
 
+# How the settings of each footing are chosen, where they are.
+CHOSEN_BY = {
+    "agreement": "at the setting that agreement of the views chooses, no labels used",
+    "best": "at its best setting, chosen by label, which is optimistic",
+}
 _COLUMNS = (
     *(Column(header, numbers=True) for header in ("mean", "interval", "p", "n")),
     Column("verdict"),
@@ -37,7 +42,7 @@ _SHORT_VERDICTS = {
 
 
 def difference_tables(result: StudyResult, rows: Sequence[Summary], vary: Varying | None) -> list[ReportTable]:
-    """One table for every pair of arms and score; ``vary`` is None if each arm has its own setting, chosen by label.
+    """One table for every pair of arms and score; ``vary`` is None if each arm has its own setting.
 
     A table over data sets follows where there are enough of them for an interval.
     """
@@ -79,7 +84,7 @@ def _row_table(
     statistics = statistics_text(row.contrasts.get(arms, {}).get(score) for row in rows)
     names: list[TableRow]
     if vary is None:
-        what += f", each at its best setting, chosen by label, which is optimistic{more_settings(rows, arms)}"
+        what += f", each {CHOSEN_BY[rows[0].footing]}{more_settings(rows, arms)}"
         columns = [Column("data", merged=True), Column("adapter")]
         names = [cells(row.dataset, row.adapter) for row in rows]
     else:

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..errors import visible as visible
 from ..study import Anchors, Setting, Summary
 from ..study import anchors_text as anchors_text
 
@@ -48,21 +49,6 @@ def shortened(text: object, length: int) -> str:
         return line
     head = length // 2
     return f"{line[:head]}…{line[len(line) - (length - head - 1) :]}"
-
-
-def visible(text: str) -> str:
-    r"""Text in which nothing is hidden: control characters, line breaks and broken encodings are written out.
-
-    Names come from files, and reasons from anywhere: neither may move the cursor or break a table.
-
-    Examples
-    --------
-    >>> visible("a\x1b[2Jb\nc")
-    'a\\x1b[2Jb\\nc'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "backslashreplace").decode() for c in text)
 
 
 def encodable(text: str, encoding: str) -> str:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Draw = Callable[[str, float], "Figure"]
 # Never for print: paper is light, and wide.
 DARK, PHONE = "(prefers-color-scheme: dark)", "(max-width: 40rem)"
+# The browser loads nothing and runs nothing, whatever names and messages hold.
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 # For images within the vector graphics: sharp at twice the size.
 DPI = 160
 
@@ -33,6 +35,17 @@ def stylesheet(arms: Arms) -> str:
     return (
         f":root {{ color-scheme: light dark; {light} }}\n"
         f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n{shown.css}{rules}"
+    )
+
+
+def whole_page(title: str, body: str, arms: Arms) -> str:
+    """A page from its body, which is HTML already; ``arms`` are those that it shows."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
+        f"<title>{escaped(title)}</title>\n<style>\n{stylesheet(arms)}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
 
 

@@ -11,14 +11,12 @@ from ._difference_figure import plot_differences
 from ._figure_style import check_figures
 from ._formatting import count, percent, points, printable, score_name, setting_text, shortened
 from ._graph_figure import plot_graphs
-from ._html_elements import arm_name, escaped, paragraph, picture, section, stylesheet
+from ._html_elements import arm_name, escaped, paragraph, picture, section, whole_page
 from ._html_sections import about, result_tables
 from ._match_figures import plot_objective, plot_permutations, why_no_match
 from ._outcomes import answer, comparisons
 from ._sweep_figure import has_sweep, plot_sensitivity
 
-# The browser loads nothing and runs nothing, whatever names and messages hold.
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 HOW_TO_READ = (
     "For each data set and adapter, one repeat. Rows of a graph are samples sorted by cluster, columns are "
     "anchors sorted by the cluster in which they weigh most: the cleaner the blocks along the diagonal, the better the "
@@ -64,13 +62,7 @@ def html_report(result: StudyResult, showcases: Sequence[Showcase] | None = None
         f"<footer>Made with anchor-align {escaped(__version__)}.</footer>",
     ]
     body = "\n".join(part for part in parts if part)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n'
-        f"<title>{escaped(heading)}</title>\n<style>\n{stylesheet(Arms.of(result))}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
-    )
+    return whole_page(heading, body, Arms.of(result))
 
 
 def _title(result: StudyResult) -> str:

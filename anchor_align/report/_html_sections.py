@@ -6,10 +6,10 @@ import itertools
 from collections import Counter
 from collections.abc import Sequence
 
-from ..study import BETTER, NOTHING_TO_ALIGN, WORSE, ArmSummary, DataInfo, StudyResult
-from ..study import FAILED as FAILED_RUN
+from ..study import BETTER, DONE, NOTHING_TO_ALIGN, WORSE, ArmSummary, DataInfo, StudyResult
 from ._arms import Arms, arm_class
 from ._difference_tables import statistics_text
+from ._footing_table import footing_table
 from ._formatting import (
     anchors_text,
     count,
@@ -28,6 +28,7 @@ from ._formatting import (
 )
 from ._html_elements import arm_name, cell, escaped, facts, paragraph, row_name, table
 from ._outcomes import FAILED, NO_ARM, UNLABELLED, Comparison, comparisons
+from ._report_table import ReportTable
 from ._study_tables import arm_cells
 
 # Longer tables are folded: the figures show the same.
@@ -42,10 +43,13 @@ SIGNS = {BETTER: ("▲", 0), WORSE: ("▼", 1)}
 def result_tables(result: StudyResult) -> list[str]:
     """A table for every score, and for every further pair of arms: rows in which nothing was chosen by label first."""
     made = []
-    for footing, make in (("fixed", _fixed_table), ("best", _best_table)):
+    makers = {"fixed": _fixed_table, "agreement": _agreement_table, "best": _best_table}
+    for footing, make in makers.items():
         if result.of_footing(footing):
             for arms, score in itertools.product(result.versus, result.scores):
                 made.append(make(result, comparisons(result, footing, arms, score), arms, score))
+    if result.of_footing("agreement") and (footings := footing_table(result)) is not None:
+        made.append(_plain_table(footings))
     return made
 
 
@@ -75,6 +79,26 @@ def _fixed_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[st
     if len(rows) <= MOST_ROWS:
         return made
     return f"<details>\n<summary>Table of all {len(rows)} rows</summary>\n{made}\n</details>"
+
+
+def _agreement_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:
+    caption = (
+        "Settings chosen by agreement of the views: no labels were used. Below each mean: the setting, and from how "
+        f"many it was chosen. {_difference_caption(rows, arms, score)}"
+    )
+    label = f"{score_name(score)} at the settings chosen by agreement, {' and '.join(arms)}"
+    return _result_table(caption, label, rows, result, arms, score, [], [""] * len(rows))
+
+
+def _plain_table(made: ReportTable) -> str:
+    """A table whose first cell names the row."""
+    heads = [(column.header, "number" if column.numbers else "") for column in made.columns]
+    lines = [
+        row_name(escaped(first.text))
+        + "".join(cell(escaped(each.text), kind) for each, (_, kind) in zip(rest, heads[1:], strict=True))
+        for first, *rest in made.rows
+    ]
+    return table(made.caption, heads, lines, "results")
 
 
 def _best_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:
@@ -113,13 +137,16 @@ def _result_table(
         data, adapter = row.summary.dataset, row.summary.adapter
         name = f'<span title="{escaped(data)}">{escaped(shortened(data, LONGEST_NAME))}</span>'
         found = zip(arms, arm_cells(row.summary, arms, score), strict=True)
-        means = [_mean(arm, arms, row.summary.arms.get(arm), score, bold=each.bold) for arm, each in found]
+        chosen = "best of" if row.summary.footing == "best" else "one of"
+        means = [
+            _mean(arm, arms, row.summary.arms.get(arm), score, bold=each.bold, chosen=chosen) for arm, each in found
+        ]
         shown = "".join(cell(each, "number") for each in (*means, *_difference(row, uneven)))
         lines.append(row_name(name) + cell(escaped(adapter)) + settings + shown + cell(_verdict(row), "words"))
     return table(caption, heads, lines, "results many-arms" if len(arms.fusions) > 3 else "results", label=label)
 
 
-def _mean(name: str, arms: Arms, arm: ArmSummary | None, score: str, *, bold: bool) -> str:
+def _mean(name: str, arms: Arms, arm: ArmSummary | None, score: str, *, bold: bool, chosen: str) -> str:
     if arm is None or score not in arm.mean:
         return "failed" if arm is not None and arm.n_failed and not arm.n_done else NOTHING
     mean = percent(arm.mean[score])
@@ -130,7 +157,7 @@ def _mean(name: str, arms: Arms, arm: ArmSummary | None, score: str, *, bold: bo
         shown += f"<small>{arm.n_done} of {arm.n_done + arm.n_failed} runs</small>"
     if arm.n_settings > 1:
         setting = setting_text(arm.setting, with_lam=arms.depends_on_lam(name))
-        shown += f"<small>{escaped(setting)}</small><small>best of {arm.n_settings}</small>"
+        shown += f"<small>{escaped(setting)}</small><small>{chosen} {arm.n_settings}</small>"
     return shown
 
 
@@ -177,6 +204,8 @@ def _facts(result: StudyResult) -> dict[str, str]:
     footings = []
     if result.of_footing("fixed"):
         footings.append("Fixed settings: every setting that was run is a row, and nothing was chosen by label.")
+    if result.of_footing("agreement"):
+        footings.append("Settings chosen by agreement: for each arm the one that the views agree on, without labels.")
     if result.of_footing("best"):
         footings.append("Best settings: for each arm the one with the highest mean was chosen by label: optimistic.")
     found = {
@@ -227,7 +256,7 @@ def _adapter_table(result: StudyResult) -> str:
 
 def _failures(result: StudyResult) -> str:
     """Every reason once, with the number of runs that failed for it."""
-    failed = [record for record in result.runs if record.status == FAILED_RUN]
+    failed = [record for record in result.runs if record.status != DONE]
     times = Counter((record.setting.dataset, record.setting.adapter, record.reason) for record in failed)
     items = []
     for (dataset, adapter, reason), n in times.items():

@@ -10,6 +10,7 @@ from ..study import (
     BETTER,
     DONE,
     EQUAL,
+    FOOTINGS,
     HIGHER,
     LOWER,
     NOTHING_TO_ALIGN,
@@ -122,14 +123,19 @@ def answer(result: StudyResult) -> str:
     >>> answer(StudyResult("compare", (), (), (), (), "acc", 10, 0, "consensus", ""))
     'Nothing was compared.'
     """
-    rows, best = comparisons(result), [row for row in comparisons(result, "best") if row.outcome in COMPARED]
-    if not rows and not best:
+    rows = comparisons(result)
+    agreed, best = ([row for row in comparisons(result, name) if row.outcome in COMPARED] for name in FOOTINGS[1:])
+    if not rows and not agreed and not best:
         unscored = any(record.status == DONE and record.scores is None for record in result.records)
         why = ": without labels there is no best setting" if unscored else ""
         return f"Nothing was compared{why}."
     sentences = []
     if rows:
         sentences = [_one_row(rows[0], result)] if len(rows) == 1 else _many_rows(rows, result)
+    if agreed and len(rows) != 1:
+        about = f"{score_name(result.score)}, {_repeats(agreed)}"
+        chosen = f"With the setting of each arm chosen by agreement of the views (no labels used; {about})"
+        sentences.append(f"{chosen}, {result.versus[0][0]} fusion is {_counts(agreed)}.")
     if best and len(rows) != 1:
         about = f"{score_name(result.score)}, {_repeats(best)}"
         chosen = f"With the best setting of each arm chosen by label (optimistic; {about})"

@@ -26,6 +26,8 @@ from ._formats import FORMATS
 from ._formatting import value_text
 from ._table_writers import to_latex, to_markdown, to_plain_text
 
+# Measures of a run that need no labels.
+MEASURED = ("objective", "upper_bound", "agreement", "anchors_in_use", "evenness")
 # What spreadsheets take for a formula when a cell starts with it.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -54,9 +56,14 @@ def render(result: StudyResult, format: str, *, width: int = 80) -> str:
     >>> scores = {"acc": 0.5, "nmi": 0.4, "purity": 0.5, "fscore": 0.3, "ari": 0.2}
     >>> record = Record(Setting("digits", "lmvsc", 10, 0.1), "aligned", 0, 7, scores, 1.0)
     >>> result = StudyResult("compare", (record,), (), (), (), "acc", 1, 0, "consensus", "anchor-align compare lmvsc")
-    >>> print(render(result, "csv"), end="")
-    dataset,adapter,params,n_anchors,lam,arm,repeat,seed,acc,nmi,purity,fscore,ari,objective,upper_bound,status,reason
-    digits,lmvsc,,10,0.1,aligned,0,7,0.5,0.4,0.5,0.3,0.2,,,done,
+    >>> for name, value in zip(*(line.split(",") for line in render(result, "csv").splitlines())):
+    ...     if name in ("dataset", "n_anchors", "arm", "acc", "status"):
+    ...         print(name, value)
+    dataset digits
+    n_anchors 10
+    arm aligned
+    acc 0.5
+    status done
     """
     if check_choice("format", format, FORMATS) == "table":
         return to_plain_text(result, width)
@@ -102,11 +109,12 @@ def to_csv(result: StudyResult) -> str:
     """
     options = [name for name, _ in result.options]
     head = ["dataset", "adapter", "params", "n_anchors", "lam", *options, "arm", "repeat", "seed", *SCORES]
-    lines = [[*head, "objective", "upper_bound", "status", "reason"]]
+    lines = [[*head, *MEASURED, "status", "reason"]]
     for record in result.records:
         setting, scores = record.setting, record.scores or {}
         params = ";".join(f"{name}={_quoted_value(value)}" for name, value in setting.params)
-        run = [record.repeat, record.seed, *(scores.get(name) for name in SCORES), record.objective, record.upper_bound]
+        measured = [*(scores.get(name) for name in SCORES), *(getattr(record, name) for name in MEASURED)]
+        run = [record.repeat, record.seed, *measured]
         lines.append(
             [
                 *map(_text_cell, (setting.dataset, setting.adapter, params)),
@@ -142,8 +150,7 @@ def _record(record: Record) -> dict[str, object]:
         "seconds": record.seconds,
         "status": record.status,
         "reason": record.reason,
-        "objective": record.objective,
-        "upper_bound": record.upper_bound,
+        **{name: getattr(record, name) for name in MEASURED},
         "warnings": list(record.warnings),
     }
 

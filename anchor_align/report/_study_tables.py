@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from ..study import DONE, Anchors, ArmSummary, StudyResult, Summary
 from ._arms import Arms
-from ._difference_tables import difference_tables, more_settings
+from ._difference_tables import CHOSEN_BY, difference_tables, more_settings
+from ._footing_table import footing_table
 from ._formatting import (
     NOTHING,
     Varying,
@@ -31,18 +32,22 @@ def study_tables(result: StudyResult) -> tuple[ReportTable, ...]:
     """All tables of a study.
 
     For each footing the scores come first, then the differences. The scores of a sweep are laid out by anchors and
-    ``lam``. What failed, or has no labels, is said once, below the first scores.
+    ``lam``. With the footing "agreement", the last table has all footings side by side. What failed, or has no labels,
+    is said once, below the first scores.
     """
     scores: list[ReportTable] = []
     rest: list[ReportTable] = []
-    fixed, best = result.of_footing("fixed"), result.of_footing("best")
+    fixed = result.of_footing("fixed")
     if fixed:
         vary = varying(row.setting for row in fixed if row.setting)
         scores += _sweep_tables(result, fixed, vary) if result.kind == "sweep" else [_scores(result, fixed, vary)]
         rest += difference_tables(result, fixed, vary)
-    if best:
-        (rest if scores else scores).append(_best_scores(result, best))
-        rest += difference_tables(result, best, None)
+    for footing in CHOSEN_BY:
+        if chosen := result.of_footing(footing):
+            (rest if scores else scores).append(_chosen_scores(result, chosen))
+            rest += difference_tables(result, chosen, None)
+    if result.of_footing("agreement") and (footings := footing_table(result)) is not None:
+        rest.append(footings)
     if scores:
         scores[-1] = replace(scores[-1], notes=(*_failures(result), *_unlabelled(result)))
     return (*scores, *rest)
@@ -110,13 +115,13 @@ def _score_cell(result: StudyResult, score: str) -> TableRow:
     return cells(score_name(score)) if result.more_scores else ()
 
 
-def _best_scores(result: StudyResult, rows: Sequence[Summary]) -> ReportTable:
-    """Every arm at its own best setting, one line for each arm."""
+def _chosen_scores(result: StudyResult, rows: Sequence[Summary]) -> ReportTable:
+    """Every arm at its own chosen setting, one line for each arm."""
     vary, arms = varying(arm.setting for row in rows for arm in row.arms.values()), Arms.of(result)
     columns = [Column("data", merged=True), Column("adapter", merged=True), Column("arm")]
     columns += [Column(header, numbers=True) for header in (*map(score_name, result.scores), "anchors", "lam")]
     columns += [Column("settings")] if vary.any_params else []
-    columns += [Column("best of", numbers=True)]
+    columns += [Column("best of" if rows[0].footing == "best" else "one of", numbers=True)]
     lines: list[TableRow] = []
     for row in rows:
         by_score = [arm_cells(row, arms, score) for score in result.scores]
@@ -126,10 +131,10 @@ def _best_scores(result: StudyResult, rows: Sequence[Summary]) -> ReportTable:
                 where = [anchors_text(arm.setting.n_anchors), lam]
                 where += [params_text(vary.of(arm.setting))] if vary.any_params else []
                 lines.append((*cells(row.dataset, row.adapter, name), *means, *cells(*where, str(arm.n_settings))))
-    by = f" {score_name(result.score)}" if result.more_scores else ""
+    by = f" ({score_name(result.score)})" if result.more_scores and rows[0].footing == "best" else ""
     caption = (
-        f"{_over_repeats(result, result.scores)}; every arm at its best setting{by}, chosen by label, which is "
-        f"optimistic{more_settings(rows, result.versus[0])}"
+        f"{_over_repeats(result, result.scores)}; every arm {CHOSEN_BY[rows[0].footing]}{by}"
+        f"{more_settings(rows, result.versus[0])}"
     )
     return ReportTable(caption, tuple(columns), tuple(lines), bold=HIGHEST)
 

@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._vocabulary import BETTER as BETTER
-from ._vocabulary import DEFAULT_DATA, DONE, FAILED, FOOTINGS, SCORES
+from ._vocabulary import DEFAULT_DATA, DONE, FAILED, FOOTINGS, SCORES, TIMEOUT
 from ._vocabulary import DEFAULT_VERSUS as DEFAULT_VERSUS
 from ._vocabulary import EQUAL as EQUAL
 from ._vocabulary import HIGHER as HIGHER
@@ -63,7 +63,7 @@ _FOR_REPORTS = {
 }
 _HOME_OF = {name: home for homes in (_PUBLIC, _FOR_REPORTS) for home, names in homes.items() for name in names}
 
-__all__ = ["DEFAULT_DATA", "DONE", "FAILED", "FOOTINGS", "SCORES"]
+__all__ = ["DEFAULT_DATA", "DONE", "FAILED", "FOOTINGS", "SCORES", "TIMEOUT"]
 __all__ += sorted(name for names in _PUBLIC.values() for name in names)
 
 

@@ -6,15 +6,17 @@ import base64
 import hashlib
 import importlib.metadata
 import json
+import math
 import os
 import platform
+import stat
 import sys
 import sysconfig
 import time
 import zlib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,14 +25,18 @@ import numpy as np
 
 from .. import __version__
 from ..arrays import IndexArray
-from ..data import make_folder, write_whole
+from ..data import write_whole
 from ..errors import FileError
 from ..plugins import OUR_FUSIONS, PLUGIN_FILE, Adapter, AdapterRecord, FusionRecord
+from ._vocabulary import DONE, SCORES
 
 VARIABLE = "ANCHOR_ALIGN_CACHE"
 # Half-written files of interrupted processes are deleted after this many seconds.
 STALE = 3600.0
 LABEL_TYPE = np.dtype("<i4")
+# An entry has at most so many bytes: labels in base64, which hardly compress at worst, and the rest.
+BYTES_PER_SAMPLE = 8
+MOST_TEXT = 2**20
 # Packages whose version can change a result.
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 OURS, OUR_ADAPTERS = "anchor_align", "anchor_align_adapters"
@@ -41,13 +47,17 @@ INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("purelib
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Result of one arm of one run; if it failed, ``reason`` says why."""
+    """Result of one arm of one run; if it is not done, ``reason`` says why."""
 
+    status: str = DONE
     scores: Mapping[str, float] | None = None
     labels: IndexArray | None = None
     seconds: float | None = None
     objective: float | None = None
     upper_bound: float | None = None
+    agreement: float | None = None
+    anchors_in_use: float | None = None
+    evenness: float | None = None
     warnings: tuple[str, ...] = ()
     reason: str = ""
     traceback: str = ""
@@ -65,34 +75,49 @@ class Cache:
     """Outcomes by key in a folder.
 
     Several processes may share the folder: a rename makes a file appear, and equal keys have equal outcomes. A file
-    that cannot be read counts as absent.
+    that cannot be read, that belongs to another user, or that is no outcome, counts as absent. The folder is private
+    to the user: an entry is believed as it is. A folder that cannot be written to is read only.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         self.folder = Path(folder)
 
     def open(self) -> None:
-        """Make the folder, and delete what interrupted processes left in it.
+        """Make the folder, for this user only, and delete what interrupted processes left in it.
 
         Raises
         ------
         FileError
-            If the folder cannot be written to.
+            If the folder cannot be made, belongs to another user, or can be written to by others.
         """
-        make_folder(self.folder)
+        try:
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, exist_ok=True)
+            state = self.folder.stat()
+        except (OSError, ValueError) as error:  # a ValueError for a name with a zero byte
+            raise FileError(f"Cannot write {self.folder}: {getattr(error, 'strerror', None) or error}.") from error
+        if hasattr(os, "geteuid") and state.st_uid != os.geteuid():
+            raise FileError(f"The cache {self.folder} belongs to another user; choose a folder of your own.")
+        if os.name == "posix" and state.st_mode & 0o022:
+            raise FileError(f"Other users can write to the cache {self.folder}; `chmod go-w` on it forbids that.")
         for path in self.folder.glob("*/.*.part"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > STALE:
                     path.unlink()
 
-    def get(self, key: str) -> Outcome | None:
-        """The outcome stored under the key, or None."""
+    def get(self, key: str, n_samples: int) -> Outcome | None:
+        """The outcome stored under the key, for data of so many samples, or None."""
         try:
-            stored = json.loads(self._path(key).read_bytes())
+            stored = json.loads(_read(self._path(key), MOST_TEXT + BYTES_PER_SAMPLE * n_samples))
             entry = stored["outcome"]
-            if stored["check"] != _check(key, entry):
+            if stored["check"] != _check(key, entry) or not _is_outcome(entry):
                 return None
-            labels = np.frombuffer(zlib.decompress(base64.b64decode(entry["labels"])), LABEL_TYPE).astype(np.intp)
+            size = LABEL_TYPE.itemsize * n_samples
+            # One byte more than allowed: what inflates further is refused without being inflated.
+            content = zlib.decompressobj().decompress(base64.b64decode(entry["labels"], validate=True), size + 1)
+            if len(content) != size:
+                return None
+            labels = np.frombuffer(content, LABEL_TYPE).astype(np.intp)
             return Outcome(**{**entry, "labels": labels, "warnings": tuple(entry["warnings"])})
         except (OSError, ValueError, KeyError, TypeError, RecursionError, zlib.error):
             return None
@@ -104,7 +129,7 @@ class Cache:
         entry = {**vars(outcome), "labels": labels, "warnings": list(outcome.warnings)}
         path = self._path(key)
         try:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
             write_whole(path, json.dumps({"check": _check(key, entry), "outcome": entry}).encode())
         except (OSError, FileError):
             return False
@@ -112,6 +137,37 @@ class Cache:
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
+
+
+def _read(path: Path, most: int) -> bytes:
+    """Content of a file of this user; an error for a larger one, and for a pipe, which would be waited for."""
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+        state = os.fstat(file.fileno())
+        if not stat.S_ISREG(state.st_mode) or (hasattr(os, "geteuid") and state.st_uid != os.geteuid()):
+            raise ValueError
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise ValueError
+    return content
+
+
+def _is_outcome(entry: object) -> bool:
+    """Whether an entry has the fields of a finished run, each of its type."""
+    if not isinstance(entry, dict) or entry.keys() != {each.name for each in fields(Outcome)}:
+        return False
+    scores = entry["scores"]
+    numbers = [entry["seconds"], *(entry[name] for name in ("objective", "upper_bound") if entry[name] is not None)]
+    if scores is not None:
+        if not isinstance(scores, dict) or tuple(scores) != SCORES or not all(map(math.isfinite, scores.values())):
+            return False
+        numbers += scores.values()
+    texts = [entry["labels"], *entry["warnings"]]
+    return (
+        isinstance(entry["warnings"], list)
+        and all(type(number) in (int, float) for number in numbers)
+        and all(isinstance(text, str) for text in texts)
+        and (entry["status"], entry["reason"], entry["traceback"]) == (DONE, "", "")
+    )
 
 
 def _check(key: str, entry: Any) -> str:

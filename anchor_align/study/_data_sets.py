@@ -36,7 +36,7 @@ class DataSpec:
         A file, a folder, or the name of a bundled set, see :func:`anchor_align.load_views`.
     name : str, optional
         Name in the result; by default the file's name without its suffix.
-    views, labels, orient : optional
+    views, labels, orient, max_bytes : optional
         As for :func:`anchor_align.load_views`.
     n_clusters : int, optional
         By default the number of different labels.
@@ -54,6 +54,7 @@ class DataSpec:
     n_clusters: int | None = None
     data: MultiViewData | None = None
     missing: str = "error"
+    max_bytes: int | str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +94,7 @@ def prepare(spec: DataSpec) -> Prepared:
     data = spec.data
     if data is None:
         keys = None if spec.views is None else list(spec.views)
-        data = load_views(spec.source, views=keys, labels=spec.labels, orient=spec.orient)
+        data = load_views(spec.source, views=keys, labels=spec.labels, orient=spec.orient, max_bytes=spec.max_bytes)
         for X in data.views:
             _lock(X)
     try:

@@ -1,28 +1,29 @@
-"""Computing the runs of a study, on one process or several. A process that dies loses only its own run."""
+"""Computing the runs of a study, here or in other processes. A process that dies or hangs loses only its own run.
+
+Code of plug-ins runs in other processes: a plug-in may end its process, fork it, or compute for ever.
+"""
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+import queue
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection
-from typing import TypeAlias
+from typing import Any
 
 from ..data import MultiViewData
-from ..errors import AnchorAlignError
-from ..plugins import load_plugins
+from ..errors import AdapterError, AnchorAlignError, PluginError
+from ..plugins import DISABLE_VARIABLE, Plugin, load_and_report
 from ._cache import Cache, Outcome
 from ._data_sets import Shelf
+from ._plan import Grid, PlannedData, planned_runs
 from ._run import Done, Run, Worker, failure
+from ._vocabulary import FAILED, TIMEOUT
+from ._worker_process import ERROR, GONE, VALUE, Reply, Tell, WorkerProcess
 
-# Runs submitted for each process: the next run waits when one ends.
-AHEAD = 2
+# Seconds between two looks at processes that say nothing.
+TICK = 0.1
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,224 @@ class WorkerDied(AnchorAlignError, RuntimeError):
     """The process that computed a run is gone."""
 
 
-# What every new process gets once: plug-in files, the cache, and data that have no source.
-Setup: TypeAlias = tuple[Sequence[str], Cache | None, Mapping[str, MultiViewData]]
+class RunTimeout(AnchorAlignError, TimeoutError):
+    """A run took longer than the study allows."""
+
+
+class Processes:
+    """Other processes that have the same plug-ins. They start when they are needed and end with the block.
+
+    Parameters
+    ----------
+    files : sequence of str
+        Files with plug-ins.
+    cache : Cache or None
+    memory : dict of MultiViewData by name
+        Data that have no source to read. A process gets them once.
+    timeout : float or None
+        Seconds that one run may take.
+    """
+
+    def __init__(
+        self, files: Sequence[str], cache: Cache | None, memory: Mapping[str, MultiViewData], timeout: float | None
+    ) -> None:
+        self._setup = files, cache
+        self._memory = memory
+        self._timeout = timeout
+        self._inbox: queue.SimpleQueue[Reply] = queue.SimpleQueue()
+        self._idle: list[WorkerProcess] = []
+        # Processes that compute, and the time at which they are late.
+        self._busy: dict[WorkerProcess, float | None] = {}
+        self._all: list[WorkerProcess] = []
+        self._with_plugins: set[WorkerProcess] = set()
+        self._with_data: set[WorkerProcess] = set()
+
+    def __enter__(self) -> Processes:
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        for process in self._all:
+            if kind is None and process in self._idle:
+                process.close()
+            else:
+                process.kill()
+
+    def load(self) -> None:
+        """Load the plug-ins in another process, to see whether it survives.
+
+        Raises
+        ------
+        PluginError
+            If a file cannot be loaded, or if a plug-in ends its process.
+        """
+        latest: list[Plugin] = []
+        try:
+            self.call(_nothing, told=latest)
+        except (WorkerDied, AdapterError) as error:
+            if not latest:
+                raise
+            hint = f" {DISABLE_VARIABLE} disables it." if latest[-1].entry_point else ""
+            raise PluginError(f"Plug-in failure: {latest[-1]}: it cannot be loaded: {error}{hint}") from None
+
+    def plan(self, grid: Grid, data: Sequence[PlannedData]) -> list[Run]:
+        """All runs, planned where the plug-ins run: adapters are made, and suggest numbers of anchors."""
+        try:
+            runs: list[Run] = self.call(_plan, grid, data)
+        except (WorkerDied, RunTimeout) as error:
+            names = ", ".join(grid.adapters)
+            raise AdapterError(f"The study of {names} cannot be planned, because of a plug-in: {error}") from error
+        return runs
+
+    def call(self, task: Callable[..., Any], *arguments: object, told: list[Plugin] | None = None) -> Any:
+        """Result of ``task(worker, tell, *arguments)`` in another process; ``told`` gets the plug-ins it loads.
+
+        Raises
+        ------
+        AnchorAlignError
+            If the task raises an error, the process dies, or it takes too long.
+        """
+        process = self._ready()
+        self._send(process, task, arguments)
+        while True:
+            reply = self._next_reply()
+            if reply.kind == ERROR:
+                raise reply.value
+            if reply.kind != VALUE:
+                return reply.value
+            if told is not None and isinstance(reply.value, Plugin):
+                told.append(reply.value)
+
+    def compute(self, runs: Sequence[Run], jobs: int, started: Callable[[Run], None]) -> Generator[tuple[Run, Done]]:
+        """Compute the runs in up to ``jobs`` processes; yields them as they finish.
+
+        If a process dies, an earlier run may have done the harm: the run is tried again in a new process.
+        """
+        waiting = list(reversed(runs))
+        assigned: dict[WorkerProcess, tuple[Run, list[Outcome]]] = {}
+        used: set[WorkerProcess] = set()
+        while waiting or assigned:
+            while waiting and len(assigned) < jobs:
+                run, process = waiting.pop(), self._ready()
+                try:
+                    self._send(process, _compute_run, (run,))
+                except AnchorAlignError as error:  # the run cannot be sent to another process
+                    yield run, Done([failure(error)] * len(run.arms))
+                    continue
+                assigned[process] = run, []
+                started(run)
+            if not assigned:
+                continue
+            reply = self._next_reply()
+            run, outcomes = assigned[reply.sender]
+            if reply.kind == VALUE:
+                outcomes += [reply.value] if isinstance(reply.value, Outcome) else []
+                continue
+            del assigned[reply.sender]
+            if isinstance(reply.value, WorkerDied) and reply.sender in used:
+                while self._idle:
+                    self._end(self._idle.pop())
+                waiting.append(run)
+            elif reply.kind == ERROR:
+                failed = failure(reply.value, TIMEOUT if isinstance(reply.value, RunTimeout) else FAILED)
+                yield run, Done([*outcomes, *[failed] * (len(run.arms) - len(outcomes))])
+            else:
+                used.add(reply.sender)
+                yield run, Done(outcomes, reply.value)
+
+    def _ready(self) -> WorkerProcess:
+        while self._idle:
+            process = self._idle.pop()
+            if not process.has_ended:
+                return process
+            self._end(process)
+        self._all.append(WorkerProcess(self._inbox))
+        return self._all[-1]
+
+    def _end(self, process: WorkerProcess) -> str:
+        self._all.remove(process)
+        return process.kill()
+
+    def _send(self, process: WorkerProcess, task: Callable[..., Any], arguments: Sequence[object]) -> None:
+        setup = None if process in self._with_plugins else self._setup
+        memory = None if process in self._with_data or task is _nothing else self._memory
+        try:
+            process.send(_in_worker, (setup, memory, task, arguments))
+        except AnchorAlignError:
+            self._idle.append(process)
+            raise
+        self._busy[process] = None
+        self._with_plugins.add(process)
+        if memory is not None:
+            self._with_data.add(process)
+
+    def _next_reply(self) -> Reply:
+        """The next message of a busy process. After an error or a result the process is not busy any more."""
+        while True:
+            for process, deadline in self._busy.items():
+                if deadline is not None and time.monotonic() > deadline:
+                    return self._lost(process, RunTimeout(f"Timeout: more than {self._timeout:g} seconds."))
+            try:
+                reply = self._inbox.get(timeout=TICK)
+            except queue.Empty:
+                ended = [process for process in self._busy if process.has_ended]
+                if not ended:
+                    continue
+                reply = Reply(ended[0], GONE)
+            if reply.sender not in self._busy:
+                continue
+            if reply.kind == GONE:
+                return self._lost(reply.sender)
+            if reply.kind != VALUE:
+                del self._busy[reply.sender]
+                self._idle.append(reply.sender)
+            elif self._timeout is not None and not isinstance(reply.value, Plugin):
+                self._busy[reply.sender] = time.monotonic() + self._timeout
+            return reply
+
+    def _lost(self, process: WorkerProcess, error: AnchorAlignError | None = None) -> Reply:
+        del self._busy[process]
+        how = self._end(process)
+        died = WorkerDied(f"The process died ({how}): it ended itself, crashed, was killed, or ran out of memory.")
+        return Reply(process, ERROR, error or died)
+
+
+_worker: Worker
+
+
+def _in_worker(
+    tell: Tell,
+    setup: tuple[Sequence[str], Cache | None] | None,
+    memory: Mapping[str, MultiViewData] | None,
+    task: Callable[..., Any],
+    arguments: Sequence[object],
+) -> Any:
+    global _worker
+    if setup is not None:
+        files, cache = setup
+        _worker = Worker(load_and_report(files, tell), cache, interruptible=False)
+    if memory is not None:
+        _worker.shelf = Shelf(memory)
+    return task(_worker, tell, *arguments)
+
+
+def _nothing(worker: Worker, tell: Tell) -> None:
+    pass
+
+
+def _plan(worker: Worker, tell: Tell, grid: Grid, data: Sequence[PlannedData]) -> list[Run]:
+    tell(None)
+    return list(planned_runs(grid, data, worker.registry))
+
+
+def _compute_run(worker: Worker, tell: Tell, run: Run) -> bool:
+    return worker.compute(run, tell).kept
 
 
 def outcomes_of(
-    runs: Sequence[Run], worker: Worker, jobs: int, plugins: Sequence[str], callback: Callback | None
+    runs: Sequence[Run], worker: Worker, jobs: int, processes: Processes | None, callback: Callback | None
 ) -> list[list[Outcome]]:
-    """Outcomes of all arms of all runs: from the cache, or computed now."""
-    found = [[worker.kept(arm) for arm in run.arms] for run in runs]
+    """Outcomes of all arms of all runs: from the cache, or computed now, here or by ``processes``."""
+    found = [[worker.kept(run, arm) for arm in run.arms] for run in runs]
     absent = [[at for at, outcome in enumerate(each) if outcome is None] for each in found]
     to_compute = {
         replace(run, arms=tuple(run.arms[at] for at in places)): number
@@ -91,13 +301,7 @@ def outcomes_of(
             yield run, worker.compute(run)
 
     report("")
-    if jobs > 1 and to_compute:
-        # Data in memory are sent once to every process, not with every run.
-        memory = {run.spec.name: run.spec.data for run in to_compute if run.spec.data is not None}
-        to_compute = {replace(run, spec=replace(run.spec, data=None)): number for run, number in to_compute.items()}
-        computed = _compute_in_processes(list(to_compute), jobs, (plugins, worker.cache, memory), report_start)
-    else:
-        computed = compute_here()
+    computed = compute_here() if processes is None else processes.compute(list(to_compute), jobs, report_start)
     with closing(computed):
         for run, result in computed:
             number = to_compute[run]
@@ -107,129 +311,3 @@ def outcomes_of(
             report(run.label, result)
     assert all(outcome is not None for each in found for outcome in each)
     return found  # type: ignore[return-value]  # mypy does not see the line above
-
-
-def _compute_in_processes(
-    runs: Sequence[Run], jobs: int, setup: Setup, started: Callable[[Run], None]
-) -> Generator[tuple[Run, Done]]:
-    """Compute the runs on ``jobs`` new processes; yields them as they finish.
-
-    If a process dies, nobody knows which of the submitted runs was the cause: each of them is tried again alone.
-    """
-    waiting = list(runs)
-    while waiting:
-        suspects: list[Run] = []
-        with _Pool(min(jobs, len(waiting)), setup) as pool:
-            yield from pool.compute(waiting, suspects, started)
-        for run in suspects:
-            with _Pool(1, setup) as pool:
-                dead: list[Run] = []
-                yield from pool.compute([run], dead, started)
-            if dead:
-                error = WorkerDied("The process died: it crashed, was killed, or ran out of memory.")
-                yield run, Done([failure(error)] * len(run.arms))
-
-
-class _Pool:
-    """Processes that end when the block ends, and also if this process is killed."""
-
-    def __init__(self, jobs: int, setup: Setup) -> None:
-        # New processes, no forks: a fork of a process with threads may hang.
-        context = multiprocessing.get_context("spawn")
-        # Nothing is ever sent. The other end closes when this process ends.
-        self._watched, self._lifeline = context.Pipe(duplex=False)
-        self._jobs = jobs
-        self._executor = ProcessPoolExecutor(
-            jobs, mp_context=context, initializer=_start_process, initargs=(self._watched, *setup)
-        )
-
-    def __enter__(self) -> _Pool:
-        try:
-            with _without_interrupts():
-                ready = self._executor.submit(os.getpid)
-            ready.result()
-        except BrokenProcessPool as error:
-            self.__exit__()
-            raise WorkerDied(
-                "New processes could not be started; a script that asks for several must do so under "
-                "`if __name__ == '__main__':`."
-            ) from error
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._lifeline.close()
-        self._executor.shutdown(wait=True, cancel_futures=True)
-        self._watched.close()
-
-    def compute(
-        self, waiting: list[Run], suspects: list[Run], started: Callable[[Run], None]
-    ) -> Iterator[tuple[Run, Done]]:
-        """Take runs from ``waiting``; if a process dies, the submitted runs go to ``suspects``."""
-        submitted: dict[Future[Done], Run] = {}
-        try:
-            while waiting or submitted:
-                while waiting and len(submitted) < AHEAD * self._jobs:
-                    with _without_interrupts():
-                        future = self._executor.submit(_compute, waiting[0])
-                    submitted[future] = waiting[0]
-                    started(waiting.pop(0))
-                for future in wait(submitted, return_when=FIRST_COMPLETED).done:
-                    try:
-                        result = future.result()
-                    except BrokenProcessPool:
-                        raise
-                    except Exception as error:  # the run cannot be sent to another process
-                        result = Done([failure(error)] * len(submitted[future].arms))
-                    yield submitted.pop(future), result
-        except BrokenProcessPool:
-            suspects += submitted.values()
-
-
-@contextmanager
-def _without_interrupts() -> Iterator[None]:
-    """Hold Ctrl-C back until the block ends, so that a process is started completely or not at all.
-
-    The blocked signal is inherited by the new process: only the first process reacts to Ctrl-C. The block alone is not
-    enough here, because the signal may arrive in another thread, and its handler then runs in the main thread.
-    """
-    held_back: list[int] = []
-    handler = signal.getsignal(signal.SIGINT)
-    # Python runs handlers in the main thread only; None is a handler of the program that embeds Python.
-    handled_here = threading.current_thread() is threading.main_thread() and handler is not None
-    if handled_here:
-        signal.signal(signal.SIGINT, lambda number, _: held_back.append(number))
-    blockable = hasattr(signal, "pthread_sigmask")
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blockable else set()
-    try:
-        yield
-    finally:
-        if blockable:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        if handled_here:
-            signal.signal(signal.SIGINT, handler)
-            if held_back:
-                signal.raise_signal(signal.SIGINT)
-
-
-_worker: Worker
-
-
-def _start_process(
-    watched: Connection, plugins: Sequence[str], cache: Cache | None, memory: Mapping[str, MultiViewData]
-) -> None:
-    global _worker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, args=(watched,), daemon=True).start()
-    _worker = Worker(load_plugins(plugins), cache, Shelf(memory), interruptible=False)
-
-
-def _end_with_parent(watched: Connection) -> None:
-    watched.poll(None)
-    os._exit(1)
-
-
-def _compute(run: Run) -> Done:
-    return _worker.compute(run)

@@ -37,7 +37,7 @@ class Grid:
     seed: int
     reference: int | str
     options: ViewOptions
-    fusions: tuple[FusionRecord, ...]
+    fusions: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ def _is_same(one: object, other: object) -> bool:
 
 def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) -> Iterator[Run]:
     """All draws of anchors, in the order of the result."""
-    fusions = [(record, describe_fusion(record)) for record in grid.fusions]
+    fusions = [(each, describe_fusion(each)) for each in registry.fusions if each.name in grid.fusions]
     for each, name in itertools.product(data, grid.adapters):
         info, weights, n_views = each.info, grid.options.weights, len(each.info.views)
         check_reference(grid.reference, n_views)
@@ -111,6 +111,7 @@ def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) ->
                 run = Run(
                     spec=each.spec,
                     digest=info.digest,
+                    n_samples=info.n_samples,
                     version=record.version,
                     settings=tuple(
                         Setting(info.name, name, n_anchors, lam, params, grid.options.given) for lam in grid.lam

@@ -9,7 +9,7 @@ from ..arrays import IndexArray
 from ..clustering import AlignedClusterer
 from ..fusion import FUSIONS, Fusion
 from ._differences import Difference
-from ._vocabulary import DEFAULT_VERSUS, DONE, FAILED
+from ._vocabulary import DEFAULT_VERSUS, DONE
 
 # Arms of every study; all fusions of this package; those that depend on ``lam``.
 ARMS = tuple(fusion.name for fusion in FUSIONS if fusion.in_every_study)
@@ -67,12 +67,16 @@ class Record:
     seconds : float or None
         Time from the views to the labels, on one thread. The time for the graphs, which all arms share, is part of
         the time of each arm. None if the run failed.
-    status : {"done", "failed"}
+    status : {"done", "failed", "timeout"}
+        "timeout": it took longer than the study allows.
     reason : str
         Why the run failed, in one line; else empty.
     objective, upper_bound : float or None
         Objective of the match, summed over the views, and a bound that no permutation exceeds; None where nothing was
         matched.
+    agreement, anchors_in_use, evenness : float or None
+        What the footing "agreement" chooses by, found without labels: agreement of the views' graphs (linear CKA, None
+        for one view), evenness of the use of anchors, evenness of the sizes of the clusters. None if the run failed.
     warnings : tuple of str
         Warnings that were raised in the run.
     labels : ndarray of shape (n_samples,) or None
@@ -89,6 +93,9 @@ class Record:
     reason: str = ""
     objective: float | None = None
     upper_bound: float | None = None
+    agreement: float | None = None
+    anchors_in_use: float | None = None
+    evenness: float | None = None
     warnings: tuple[str, ...] = ()
     labels: IndexArray | None = field(default=None, repr=False, compare=False)
 
@@ -100,9 +107,10 @@ class ArmSummary:
     Attributes
     ----------
     setting : Setting
-        Setting of the runs; on the footing "best", the setting with the highest mean of the study's score.
+        Setting of the runs; on the footing "best", the setting with the highest mean of the study's score; on the
+        footing "agreement", the setting that the agreement of the views chooses.
     n_settings : int
-        Number of settings that this one was chosen from by label: 1 on the footing "fixed".
+        Number of settings that this one was chosen from: 1 on the footing "fixed".
     n_done, n_failed : int
     mean, sd : dict
         By score; ``sd`` is that of a sample (n - 1). Empty if no run has scores; ``sd`` needs two runs.
@@ -122,12 +130,12 @@ class Summary:
 
     Attributes
     ----------
-    footing : {"fixed", "best"}
+    footing : {"fixed", "agreement", "best"}
         "fixed": every setting is a row, nothing is chosen by label. "best": for each arm the setting with the highest
         mean score was chosen by label, as much of the literature does.
     dataset, adapter : str
     setting : Setting or None
-        None on the footing "best": each arm has its own setting.
+        None on the footings "agreement" and "best": each arm has its own setting.
     arms : dict of ArmSummary by arm
     contrasts : dict of dict of Difference by pair of arms and score
         Without the pairs that cannot be compared: no labels, an arm that the adapter does not have, or all runs of one
@@ -294,8 +302,8 @@ class StudyResult:
 
     @property
     def n_failed(self) -> int:
-        """Number of runs that failed."""
-        return sum(record.status == FAILED for record in self.runs)
+        """Number of runs that failed or took too long."""
+        return sum(record.status != DONE for record in self.runs)
 
     def of_footing(self, footing: str) -> tuple[Summary, ...]:
         """The rows on one footing."""

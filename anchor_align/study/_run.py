@@ -5,22 +5,21 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
-from threadpoolctl import threadpool_limits
-
-from ..blocks import Memo, working
-from ..clustering import Pipeline, ViewGraphs, count_anchors
+from ..blocks import Memo, openmp_limit, working
+from ..clustering import Criteria, Pipeline, ViewGraphs, count_anchors
 from ..errors import AnchorAlignError, InputError
+from ..graphs import GramMatrices
 from ..metrics import score_all
 from ..plugins import Registry, contained, one_line
 from ._cache import Cache, Outcome
 from ._data_sets import DataSpec, Prepared, Shelf
 from ._results import Setting
 from ._view_options import ViewOptions, anchors_text
-from ._vocabulary import SCORES
+from ._vocabulary import DONE, FAILED, SCORES
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,7 @@ class Run:
 
     spec: DataSpec
     digest: str
+    n_samples: int
     version: str
     settings: tuple[Setting, ...]
     reference: int | str
@@ -74,24 +74,32 @@ class Worker:
     # Ctrl-C reaches only the first process. In any other process an adapter raised the KeyboardInterrupt.
     interruptible: bool = True
 
-    def kept(self, arm: Arm) -> Outcome | None:
+    def kept(self, run: Run, arm: Arm) -> Outcome | None:
         """Outcome of an earlier study, if there is one."""
-        return None if self.cache is None or arm.key is None else self.cache.get(arm.key)
+        return None if self.cache is None or arm.key is None else self.cache.get(arm.key, run.n_samples)
 
-    def compute(self, run: Run) -> Done:
-        """Compute the run's arms and keep each outcome at once. An error becomes the outcome of a failed run."""
+    def compute(self, run: Run, tell: Callable[[object], object] = lambda _: None) -> Done:
+        """Compute the run's arms and keep each outcome at once. An error becomes the outcome of a failed run.
+
+        ``tell`` is called with None when the data are read, and with each outcome.
+        """
         outcomes: list[Outcome] = []
         kept = True
         try:
             # One thread, whatever the number of processes.
             self.memo.use((run.digest, run.seed, run.options.drop) if run.options.drop else run.digest)
-            with threadpool_limits(1), working(memo=self.memo):
-                for arm, outcome in self._arms(run):
+            with openmp_limit.using(), working(threads=1, memo=self.memo):
+                data = self.shelf.get(run.spec)
+                tell(None)
+                for arm, outcome in self._arms(run, data):
                     outcomes.append(outcome)
+                    tell(outcome)
                     if arm.key is not None and self.cache is not None and not outcome.reason:
                         kept = self.cache.put(arm.key, outcome) and kept
         except BaseException as error:  # an adapter may raise anything
-            outcomes += [self._failure(error)] * (len(run.arms) - len(outcomes))
+            for _ in run.arms[len(outcomes) :]:
+                outcomes.append(self._failure(error))
+                tell(outcomes[-1])
         return Done(outcomes, kept)
 
     def _failure(self, error: BaseException) -> Outcome:
@@ -99,8 +107,7 @@ class Worker:
             raise error
         return failure(error)
 
-    def _arms(self, run: Run) -> Iterator[tuple[Arm, Outcome]]:
-        data = self.shelf.get(run.spec)
+    def _arms(self, run: Run, data: Prepared) -> Iterator[tuple[Arm, Outcome]]:
         if data.info.digest != run.digest:
             raise InputError(f"Data {run.spec.name!r} changed while the study ran.")
         setting = run.settings[0]
@@ -126,12 +133,17 @@ class Worker:
         # Anchors that another run found already count as if this run had searched for them.
         seconds = time.perf_counter() - started + self.memo.seconds
         computed: dict[str, Outcome] = {}
+        grams: GramMatrices | None = None
         for arm in run.arms:
             # If anchors correspond by construction, nothing is permuted: both arms have the same graph and seed.
             same_as = "unaligned" if graphs.learned.aligned and arm.name == "aligned" else arm.name
             if same_as not in computed or arm.name == same_as:
                 with _recorded() as warned_too:
                     outcome = self._compute_arm(arm, pipeline, data, graphs)
+                if outcome.labels is not None:
+                    # Not graphs.grams: an arm that matches anchors must compute them within its own time.
+                    grams = grams or graphs.known_grams or GramMatrices.of_set(graphs.rows)
+                    outcome = replace(outcome, **asdict(Criteria.of(grams, outcome.labels, n_clusters)))
                 # Time and warnings of the graphs count for each arm: an arm computed alone has the same outcome.
                 total = None if outcome.seconds is None else outcome.seconds + seconds
                 texts = dict.fromkeys(one_line(each.message) for each in (*warned, *warned_too))
@@ -155,17 +167,17 @@ class Worker:
             if fused.aligner is not None:
                 objective = float(fused.aligner.objective_.sum())
                 upper_bound = float(fused.aligner.upper_bound_.sum())
-            return Outcome(scores, labels, seconds, objective, upper_bound)
+            return Outcome(DONE, scores, labels, seconds, objective, upper_bound)
         except BaseException as error:  # a fusion may raise anything
             return self._failure(error)
 
 
-def failure(error: BaseException) -> Outcome:
+def failure(error: BaseException, status: str = FAILED) -> Outcome:
     """The outcome of a run that failed."""
     text = one_line(error)
     if not isinstance(error, AnchorAlignError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return Outcome(reason=text, traceback="".join(traceback.format_exception(error)))
+    return Outcome(status=status, reason=text, traceback="".join(traceback.format_exception(error)))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Fitted runs for figures: a typical repeat of every adapter on every data set."""
+"""Fitted runs for figures: a typical repeat of each data set and adapter is fitted again."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ from collections.abc import Hashable, Iterator, Sequence
 from threadpoolctl import threadpool_limits
 
 from ..clustering import AlignedClusterer
-from ..plugins import Registry, contained
-from ._data_sets import DataSpec, Shelf
+from ..plugins import contained
+from ._data_sets import DataSpec
+from ._execution import Processes
 from ._plan import Grid
-from ._results import Record, Showcase, setting_key
+from ._results import Record, Setting, Showcase, setting_key
+from ._run import Worker
+from ._view_options import ViewOptions
 from ._vocabulary import DONE
+from ._worker_process import Tell
 
 # The showcase has this value if the study has several.
 PREFERRED_LAM = 0.1
@@ -21,37 +25,54 @@ PREFERRED_LAM = 0.1
 def fit_showcases(
     records: Sequence[Record],
     specs: Sequence[DataSpec],
-    registry: Registry,
-    shelf: Shelf,
     grid: Grid,
+    worker: Worker,
+    processes: Processes,
     score: str,
     arms: tuple[str, str],
 ) -> Iterator[Showcase]:
-    """Fit a typical repeat of each data set and adapter again, if one was finished."""
-    options = grid.options
+    """Fit a typical repeat of each data set and adapter again, if one was finished; adapters of others elsewhere."""
     for runs in _typical_repeats(records, score, arms):
         setting, seed, repeat = runs["aligned"].setting, runs["aligned"].seed, runs["aligned"].repeat
-        data = shelf.get(next(spec for spec in specs if spec.name == setting.dataset))
-        clusterer = AlignedClusterer(
-            registry.get(setting.adapter, **dict(setting.params)),
-            n_clusters=data.info.n_clusters,
-            n_anchors=setting.n_anchors,
-            lam=setting.lam,
-            reference=grid.reference,
-            weights=options.weights,
-            missing=options.missing,
-            many_to_one=options.many_to_one,
-            random_state=seed,
-        )
+        spec = next(spec for spec in specs if spec.name == setting.dataset)
+        given = spec, setting, seed, grid.reference, grid.options
         try:
-            with threadpool_limits(1), contained(seed), warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the record has them
-                views = options.drop_samples(data.views, seed)
-                clusterer.fit(dict(zip(views.names, views.matrices, strict=True)), mask=views.mask)
+            if worker.registry.record(setting.adapter).is_ours:
+                clusterer = _fit(worker, lambda _: None, *given)
+            else:
+                clusterer = processes.call(_fit, *given)
         except (Exception, SystemExit):  # the run worked: the study has its result, and this figure is left out
             continue
         accuracy = {arm: record.scores["acc"] for arm, record in runs.items() if record.scores is not None}
-        yield Showcase(setting, clusterer, data.labels, accuracy, repeat)
+        yield Showcase(setting, clusterer, worker.shelf.get(spec).labels, accuracy, repeat)
+
+
+def _fit(
+    worker: Worker,
+    tell: Tell,
+    spec: DataSpec,
+    setting: Setting,
+    seed: int,
+    reference: int | str,
+    options: ViewOptions,
+) -> AlignedClusterer:
+    data = worker.shelf.get(spec)
+    tell(None)
+    clusterer = AlignedClusterer(
+        worker.registry.get(setting.adapter, **dict(setting.params)),
+        n_clusters=data.info.n_clusters,
+        n_anchors=setting.n_anchors,
+        lam=setting.lam,
+        reference=reference,
+        weights=options.weights,
+        missing=options.missing,
+        many_to_one=options.many_to_one,
+        random_state=seed,
+    )
+    with threadpool_limits(1), contained(seed), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the record has them
+        views = options.drop_samples(data.views, seed)
+        return clusterer.fit(dict(zip(views.names, views.matrices, strict=True)), mask=views.mask)
 
 
 def _typical_repeats(records: Sequence[Record], score: str, arms: tuple[str, str]) -> list[dict[str, Record]]:

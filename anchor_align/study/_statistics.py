@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..checks import check_choice
 from ..fusion import FUSIONS, Fusion
+from ._agreed_settings import agreed
 from ._differences import Difference, compare_rows
 from ._results import ArmSummary, Record, Setting, Summary, setting_key
 from ._sign_flips import DIGITS
-from ._vocabulary import DEFAULT_VERSUS, DONE, FAILED, FOOTINGS, NOTHING_TO_ALIGN, SCORES
+from ._vocabulary import DEFAULT_VERSUS, DONE, FOOTINGS, NOTHING_TO_ALIGN, SCORES
 
 # Scores of the repeats that both arms finished, and whether anchors were matched.
 _Pairs = tuple[dict[str, tuple[list[float], list[float]]], bool]
@@ -54,10 +56,12 @@ def summarise(
     records : sequence of Record
     score : {"acc", "nmi", "purity", "fscore", "ari"}
         The score that chooses the best setting of a grid.
-    footings : sequence of {"fixed", "best"}
-        "fixed": one row for every setting. "best": one row for every data set and adapter, each arm at the setting
-        with the highest mean score. Only settings with the most finished repeats of the arm compete: no setting wins
-        because its worst runs failed. Of equal settings the first wins. Data without labels have no such row.
+    footings : sequence of {"fixed", "agreement", "best"}
+        "fixed": one row for every setting. "agreement": one row for every data set and adapter, each arm at the setting
+        that the agreement of the views chooses, without labels; the first setting is the default. "best": one row for
+        every data set and adapter, each arm at the setting with the highest mean score; data without labels have no
+        such row. Of equal settings the first is chosen. Only settings with the most finished repeats of the arm
+        compete: no setting wins because its worst runs failed.
     fusions : sequence of Fusion, optional
         The arms, in the order in which they are shown; by default those of this package.
     versus : sequence of (str, str), default=(("aligned", "unaligned"),)
@@ -73,15 +77,18 @@ def summarise(
     summaries: list[Summary] = []
     for footing in footings:
         rows: list[tuple[Summary, dict[str, list[Record]]]] = []
+        groups = _grouped(records, lambda r: (r.setting.dataset, r.setting.adapter))
         if check_choice("footing", footing, FOOTINGS) == "fixed":
             for group in _grouped(records, lambda r: setting_key(r.setting)):
                 runs = {fusion.name: [r for r in group if r.arm == fusion.name] for fusion in fusions}
                 chosen = {arm: (found, 1) for arm, found in runs.items() if found}
                 rows.append(_row("fixed", group, group[0].setting, chosen))
+        elif footing == "agreement":
+            rows += [_row(footing, each, None, _chosen_settings(each, fusions, _agreed)) for each in groups]
         else:
-            groups = _grouped(records, lambda r: (r.setting.dataset, r.setting.adapter))
             scored = [each for each in groups if not any(r.status == DONE and r.scores is None for r in each)]
-            rows += [_row("best", each, None, _best_settings(each, score, fusions)) for each in scored]
+            best = partial(_highest, score=score)
+            rows += [_row(footing, each, None, _chosen_settings(each, fusions, best)) for each in scored]
         summaries += _compared(rows, versus)
     return tuple(summaries)
 
@@ -117,10 +124,10 @@ def over_data_sets(
     return tuple(found)
 
 
-def _best_settings(
-    group: Sequence[Record], score: str, fusions: Sequence[Fusion]
+def _chosen_settings(
+    group: Sequence[Record], fusions: Sequence[Fusion], choose: Callable[[Sequence[list[Record]]], list[Record]]
 ) -> dict[str, tuple[list[Record], int]]:
-    """Runs of each arm at its best setting, and the number of settings it was chosen from."""
+    """Runs of each arm at its chosen setting, and the number of settings it was chosen from."""
     chosen = {}
     for fusion in fusions:
         # An arm that does not depend on lam has the same runs at every lam: these are one setting, not several.
@@ -128,7 +135,7 @@ def _best_settings(
         for runs in _grouped((r for r in group if r.arm == fusion.name), lambda r: setting_key(r.setting)):
             distinct.setdefault(setting_key(runs[0].setting, with_lam=fusion.aligns), runs)
         if distinct:
-            chosen[fusion.name] = _highest(list(distinct.values()), score), len(distinct)
+            chosen[fusion.name] = choose(list(distinct.values())), len(distinct)
     return chosen
 
 
@@ -138,6 +145,12 @@ def _highest(grid: Sequence[list[Record]], score: str) -> list[Record]:
     competing = [runs for runs in grid if _n_done(runs) == most]
     # max() returns the first of equal means. They are rounded: rounding errors must not decide.
     return max(competing, key=lambda runs: round(float(np.mean(_values(runs, score))), DIGITS) if most else 0.0)
+
+
+def _agreed(grid: Sequence[list[Record]]) -> list[Record]:
+    """The setting that the agreement of the views chooses, among those with the most finished runs."""
+    most = max(map(_n_done, grid))
+    return agreed([runs for runs in grid if _n_done(runs) == most])
 
 
 def _row(
@@ -151,7 +164,7 @@ def _row(
         setting=setting,
         arms={arm: _arm_summary(*each) for arm, each in chosen.items()},
         contrasts={},
-        failures=tuple(dict.fromkeys(record.reason for record in group if record.status == FAILED)),
+        failures=tuple(dict.fromkeys(record.reason for record in group if record.status != DONE)),
     )
     return summary, {arm: runs for arm, (runs, _) in chosen.items()}
 

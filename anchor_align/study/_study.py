@@ -1,4 +1,4 @@
-"""The study as a whole: check the input, plan, compute, summarise, and fit runs for figures."""
+"""The study as a whole: check the input, plan, compute and summarise."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..checks import check_choice, check_flag, check_whole_number
+from ..checks import check_callback, check_choice, check_flag, check_number, check_whole_number
 from ..data import MultiViewData
 from ..errors import InputError, InputTypeError
 from ..matching import check_lam
-from ..plugins import load_plugins
+from ..plugins import check_files, has_third_party, load_plugins
 from ._cache import Cache, Outcome, environment
 from ._data_sets import DataSpec, Shelf, name_all
 from ._differences import check_versus
-from ._execution import Callback, outcomes_of
+from ._execution import Callback, Processes, outcomes_of
 from ._plan import Grid, PlannedData, check_grid, planned_runs
 from ._results import AdapterInfo, Record, StudyResult, setting_key
 from ._run import Run, Worker
 from ._showcases import fit_showcases
 from ._statistics import summarise
 from ._view_options import Rule, ViewOptions
-from ._vocabulary import DEFAULT_DATA, DONE, FAILED, FOOTINGS, SCORES
+from ._vocabulary import DEFAULT_DATA, FOOTINGS, SCORES
 
 
 def compare(
@@ -47,7 +47,8 @@ def compare(
     footings: Sequence[str] = ("fixed",),
     jobs: int = 1,
     cache: str | os.PathLike[str] | None = None,
-    plugins: Sequence[str | os.PathLike[str]] = (),
+    plugins: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+    timeout: float | None = None,
     pictures: bool = False,
     callback: Callback | None = None,
 ) -> StudyResult:
@@ -94,15 +95,23 @@ def compare(
     versus : str, or a list of these, default="aligned:unaligned"
         Pairs of arms to compare: "aligned:concat" is aligned - concat. An arm that is not part of every study is added,
         as with ``fusions``. Figures show the first pair.
-    footings : list of {"fixed", "best"}, default=("fixed",)
-        "fixed": every setting is a row. "best": for every arm the best setting by label, as in much of the literature.
+    footings : list of {"fixed", "agreement", "best"}, default=("fixed",)
+        "fixed": every setting is a row. "agreement": for every arm the setting that the views agree on, see
+        :func:`anchor_align.choose`; no labels are used, and the first setting is the default. "best": for every arm the
+        best setting by label, as in much of the literature.
     jobs : int, default=1
-        Number of processes. It does not change the result. With more than one, a script needs the usual
-        ``if __name__ == "__main__":``.
+        Number of processes. It does not change the result.
     cache : path, optional
-        Folder for finished runs; by default they are not kept.
-    plugins : list of path, optional
-        Single files with adapters or fusions, see :func:`anchor_align.load_plugins`.
+        Folder for finished runs; by default they are not kept. It is made for this user only. A folder of another user,
+        or one that others can write to, is refused.
+    plugins : path or list of path, optional
+        Single files with adapters or fusions, see :func:`anchor_align.load_plugins`. Runs with an adapter or a fusion
+        that is not part of anchor-align are computed in another process, which lives as long as the study. If the
+        plug-in ends this process or crashes, the run has failed, and the study goes on.
+    timeout : float, optional
+        Seconds that a run may take; the first arm of a repeat includes the time for the graphs, but no arm the time to
+        read the data. A run that takes longer is ended and has the status "timeout". All runs are then computed in
+        another process. By default there is no limit.
     pictures : bool, default=False
         Also fit one run of every adapter on every data set, for reports and figures.
     callback : callable, optional
@@ -120,46 +129,60 @@ def compare(
     >>> row.arms["aligned"].mean["acc"], row.arms["unaligned"].mean["acc"] < 1
     (1.0, True)
     """
-    files = [os.fspath(path) for path in plugins]
-    registry = load_plugins(files)
+    files = [os.fspath(path) for path in check_files(plugins)]
     pairs = check_versus(versus)
     wanted = [*_listed(fusions), *(["rotated"] if check_flag("rotated", rotated) else []), *sum(pairs, ())]
-    for name in wanted:
-        registry.fusion(name)
     grid = Grid(
         adapters=_listed(adapters),
         n_anchors=_listed(n_anchors),
         lam=tuple(map(check_lam, _listed(lam))),
-        params={name: _listed(values) for name, values in (params or {}).items()},
+        params=_check_params(params),
         repeats=check_whole_number("repeats", repeats, least=1),
         seed=check_whole_number("seed", seed, least=0),
         reference=reference,
         options=ViewOptions.checked(missing, drop, weights, many_to_one),
-        fusions=tuple(each for each in registry.fusions if each.fusion.in_every_study or each.name in wanted),
+        fusions=(),
     )
     scores = tuple(dict.fromkeys(check_choice("score", each, SCORES) for each in _listed(score)))
     if not scores:
         raise InputError(f"Got no score; expected one or more of {', '.join(SCORES)}.")
-    for footing in footings:
-        check_choice("footing", footing, FOOTINGS)
+    footings = _check_footings(footings)
     jobs = check_whole_number("jobs", jobs, least=1)
-    check_grid(grid, registry)
+    limit = _check_timeout(timeout)
+    check_flag("pictures", pictures)
+    check_callback(callback)
     specs = name_all(_specs(data))
+    store = _open_cache(cache)
+    # Data in memory are sent once to every process, not with every run.
+    memory = {spec.name: spec.data for spec in specs if spec.data is not None}
+    specs = [replace(spec, data=None) for spec in specs]
     if grid.options.missing != "error":
         specs = [replace(spec, missing=grid.options.missing) for spec in specs]
-    store = None if cache is None else Cache(cache)
-    if store is not None:
-        store.open()
-    shelf = Shelf()
-    planned = []
-    for spec in specs:
-        prepared = shelf.get(spec)
-        planned.append(PlannedData(spec, prepared.info, *map(prepared.views.n_learnable, (True, False))))
-    runs = list(planned_runs(grid, planned, registry))
-    outcomes = outcomes_of(runs, Worker(registry, store, shelf), jobs, files, callback)
-    records = tuple(_records(runs, outcomes))
-    arms = tuple(record.fusion for record in grid.fusions)
-    used = [registry.record(name) for name in grid.adapters]
+    with Processes(files, store, memory, limit) as processes:
+        if has_third_party(files):
+            # A plug-in that ends its process is found before this process imports it.
+            processes.load()
+        registry = load_plugins(files)
+        for name in wanted:
+            registry.fusion(name)
+        used_fusions = [each for each in registry.fusions if each.fusion.in_every_study or each.name in wanted]
+        grid = replace(grid, fusions=tuple(record.name for record in used_fusions))
+        check_grid(grid, registry)
+        used = [registry.record(name) for name in grid.adapters]
+        isolated = not all(record.is_ours for record in (*used, *used_fusions))
+        worker = Worker(registry, store, Shelf(memory))
+        planned = []
+        for spec in specs:
+            prepared = worker.shelf.get(spec)
+            planned.append(PlannedData(spec, prepared.info, *map(prepared.views.n_learnable, (True, False))))
+        runs = processes.plan(grid, planned) if isolated else list(planned_runs(grid, planned, registry))
+        elsewhere = isolated or jobs > 1 or limit is not None
+        outcomes = outcomes_of(runs, worker, jobs, processes if elsewhere else None, callback)
+        records = tuple(_records(runs, outcomes))
+        showcases = (
+            tuple(fit_showcases(records, specs, grid, worker, processes, scores[0], pairs[0])) if pictures else ()
+        )
+    arms = tuple(record.fusion for record in used_fusions)
     return StudyResult(
         kind="compare",
         records=records,
@@ -174,10 +197,49 @@ def compare(
         reference=str(reference),
         command="",
         environment=environment(),
-        showcases=tuple(fit_showcases(records, specs, registry, shelf, grid, scores[0], pairs[0])) if pictures else (),
+        showcases=showcases,
         options=grid.options.given,
         fusions=arms,
     )
+
+
+def _check_params(params: object) -> dict[str, tuple[object, ...]]:
+    """Values of each setting."""
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping):
+        raise InputTypeError(f"params must be a dict of values by setting, got {type(params).__name__}.")
+    for name in params:
+        if not isinstance(name, str):
+            raise InputTypeError(f"The keys of params must be names of settings, got {name!r}.")
+    return {name: _listed(values) for name, values in params.items()}
+
+
+def _check_footings(footings: object) -> tuple[str, ...]:
+    listed = _listed(footings)
+    if not listed:
+        raise InputError(f"Got no footing; expected one or more of {', '.join(FOOTINGS)}.")
+    return tuple(check_choice("footing", footing, FOOTINGS) for footing in listed)
+
+
+def _check_timeout(timeout: object) -> float | None:
+    """Seconds, or None for no limit."""
+    if timeout is None:
+        return None
+    seconds = check_number("timeout", timeout)
+    if seconds == 0:
+        raise InputError("timeout must be a finite number > 0, got 0.")
+    return seconds
+
+
+def _open_cache(folder: object) -> Cache | None:
+    if folder is None:
+        return None
+    if not isinstance(folder, str | os.PathLike):
+        raise InputTypeError(f"cache must be a path or None, got {type(folder).__name__}.")
+    store = Cache(folder)
+    store.open()
+    return store
 
 
 def _listed(values: Any) -> tuple[Any, ...]:
@@ -187,8 +249,9 @@ def _listed(values: Any) -> tuple[Any, ...]:
 
 def _specs(data: Any) -> list[DataSpec]:
     if isinstance(data, Mapping):
-        return [replace(_spec(each), name=str(name)) for name, each in data.items()]
-    specs = [_spec(each) for each in _listed(data)]
+        specs = [replace(_spec(each), name=str(name)) for name, each in data.items()]
+    else:
+        specs = [_spec(each) for each in _listed(data)]
     if not specs:
         raise InputError("Got no data; expected one data set or more.")
     return specs
@@ -213,6 +276,5 @@ def _records(runs: Sequence[Run], outcomes: Sequence[list[Outcome]]) -> Iterator
         for setting, (run, found) in itertools.product(pairs[0][0].settings, pairs):
             for arm, outcome in zip(run.arms, found, strict=True):
                 if arm.lam in (None, setting.lam):
-                    status = FAILED if outcome.reason else DONE
                     shown = {name: value for name, value in vars(outcome).items() if name != "traceback"}
-                    yield Record(setting, arm.name, run.repeat, run.seed, status=status, **shown)
+                    yield Record(setting, arm.name, run.repeat, run.seed, **shown)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
@@ -11,15 +10,15 @@ import numpy as np
 
 from ..arrays import BoolArray
 from ..checks import check_choice, check_flag, check_number, check_whole_number
-from ..clustering import Views
+from ..clustering import AnchorRule, Views
+from ..clustering import anchors_for as anchors_for
 from ..errors import InputError
 from ..fusion import AUTO, Fusion, check_weights, is_auto
 from ..graphs import MISSING, check_mask
 
 # What a run uses: one number for all views, one for each, or None if the adapter finds the number itself.
 Anchors: TypeAlias = int | tuple[int, ...] | None
-# What a user gives: numbers, or multiples of the number of clusters such as "2k".
-Rule: TypeAlias = int | str | Sequence[int | str]
+Rule: TypeAlias = AnchorRule
 
 # Separates the random numbers of drop_mask from those that adapters draw with the same seed.
 _STREAM = 0xD209
@@ -120,34 +119,6 @@ def _check_rate(rate: object) -> float:
     if not 0 <= value < 1:
         raise InputError(f"drop must be a number >= 0 and < 1, got {rate!r}.")
     return value
-
-
-def anchors_for(rule: Rule, n_clusters: int) -> int | tuple[int, ...]:
-    """Number of anchors, or one number for each view; "2k" means two anchors for each cluster.
-
-    Examples
-    --------
-    >>> anchors_for(50, n_clusters=10), anchors_for("2k", n_clusters=10), anchors_for("k", n_clusters=10)
-    (50, 20, 10)
-    >>> anchors_for("k,2k,50", n_clusters=10), anchors_for(["k", 30], n_clusters=10)
-    ((10, 20, 50), (10, 30))
-    """
-    if isinstance(rule, str) and "," in rule:
-        rule = rule.split(",")
-    if isinstance(rule, list | tuple):
-        if not rule:
-            raise InputError("n_anchors has an empty list; expected a number for each view.")
-        return tuple(_anchors_of_view(each, n_clusters) for each in rule)
-    return _anchors_of_view(rule, n_clusters)
-
-
-def _anchors_of_view(rule: object, n_clusters: int) -> int:
-    if isinstance(rule, str):
-        match = re.fullmatch(r"([1-9]\d*)?(k?)", rule.strip().lower())
-        if match is None or not match[0]:
-            raise InputError(f"n_anchors must be a whole number >= 1, or 'k', '2k' and so on; got {rule!r}.")
-        return int(match[1] or 1) * (n_clusters if match[2] else 1)
-    return check_whole_number("n_anchors", rule, least=1)
 
 
 def anchors_text(n_anchors: Anchors) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 SCORES = ("acc", "nmi", "purity", "fscore", "ari")
-FOOTINGS = ("fixed", "best")
-DONE, FAILED = "done", "failed"
+FOOTINGS = ("fixed", "agreement", "best")
+DONE, FAILED, TIMEOUT = "done", "failed", "timeout"
 DEFAULT_DATA = ("simulated", "digits", "breast-cancer")
 # The arms whose difference a study tests by default: first - second.
 DEFAULT_VERSUS = ("aligned", "unaligned")

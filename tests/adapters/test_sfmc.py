@@ -19,9 +19,10 @@ from anchor_align.blocks import ScaledRows
 from anchor_align.data import make_simulated
 from anchor_align.metrics import acc, nmi
 from anchor_align_adapters import _rank
+from anchor_align_adapters._nearest_anchors import nearest_anchor_graph
 from anchor_align_adapters._rank import Segments, rank_constrained_graph
 from anchor_align_adapters._sampling import alternate_sampling
-from anchor_align_adapters.sfmc import nearest_anchor_graph, simplex_weights
+from anchor_align_adapters.sfmc import simplex_weights
 
 
 def blocks(rng: np.random.Generator, k: int, n: int = 20, m: int = 6, leak: float = 0.0) -> np.ndarray:

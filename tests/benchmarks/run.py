@@ -24,6 +24,7 @@ import bench_fmvacc
 import bench_grams
 import bench_matching
 import bench_memory
+import bench_optimum
 import bench_projection
 import bench_rivals
 import bench_scale
@@ -38,6 +39,7 @@ from threadpoolctl import threadpool_limits
 
 BENCHMARKS = {
     "matching": bench_matching.run,
+    "optimum": bench_optimum.run,
     "grams": bench_grams.run,
     "simplex": bench_simplex.run,
     "projection": bench_projection.run,

@@ -6,6 +6,7 @@ import mmap
 import os
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,11 @@ def test_threads_without_a_with_statement_end_too() -> None:
     assert [each["num_threads"] for each in threadpool_info()] == before
 
 
+def blas_counts() -> list[int]:
+    """Number of threads of every BLAS library."""
+    return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+
+
 def test_threads_follow_blas() -> None:
     """A limit on BLAS limits the blocks at work, too."""
     at_once: list[int] = []
@@ -113,6 +119,28 @@ def test_overlapping_work_gives_blas_its_threads_back() -> None:
     for each in users:
         each.join()
     assert [each["num_threads"] for each in threadpool_info()] == before
+
+
+@pytest.mark.parametrize("limited_first", [True, False])
+@pytest.mark.parametrize("guest_ends_first", [True, False])
+def test_other_limits_inside_a_fit_do_not_stay(limited_first: bool, guest_ends_first: bool) -> None:
+    """An adapter with its own BLAS threads calls scikit-learn, which limits BLAS, while another fit ends or begins."""
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_counts()
+        fit, guest, foreign = (ExitStack() for _ in range(3))
+        for stack, limited in sorted([(fit, True), (guest, False)], key=lambda each: each[1] != limited_first):
+            stack.enter_context(working(threads=1, one_blas_thread=limited))
+            if stack is guest:
+                foreign.enter_context(threadpool_limits(1, user_api="blas"))
+        for stack in (foreign, guest, fit) if guest_ends_first else (fit, foreign, guest):
+            stack.close()
+        assert blas_counts() == before
+
+
+def test_one_block_has_one_blas_thread() -> None:
+    """Rows that fit one block are rounded as in any other number of threads."""
+    with threadpool_limits(2, user_api="blas"):
+        assert set(next(map_rows(lambda _rows: blas_counts(), 10, width=2))) == {1}
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")

@@ -486,3 +486,32 @@ def test_a_mask_is_not_written_over(tmp_path: Path, planted: Any) -> None:
     np.savez(tmp_path / "mask.npz", mask=some_missing())
     with pytest.raises(FileError, match="it is the mask"):
         run(tmp_path / "in.npz", "-o", tmp_path / "mask.npz", "--mask", tmp_path / "mask.npz")
+
+
+def test_sparse_graphs_that_are_no_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sparse .npz of structured values is refused in one line."""
+    parts: dict[str, Any] = {"indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([2, 2])}
+    data = np.zeros(2, dtype=[("a", "f8"), ("b", "i4")])
+    np.savez(tmp_path / "a.npz", **parts, data=data, format=np.array(b"csr"))
+    assert run(tmp_path / "a.npz", "-o", tmp_path / "b.npz", verbosity=0) == 2
+    err = capsys.readouterr().err
+    assert "values of type" in err
+    assert err.count("\n") == 1
+
+
+def test_max_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The line that refuses a file names the option that allows it, for graphs and masks."""
+    rng = np.random.default_rng(0)
+    np.savez(tmp_path / "a.npz", Z1=rng.random((100, 5)), Z2=rng.random((100, 5)))
+    np.save(tmp_path / "mask.npy", np.ones((2, 100)))
+    words = [tmp_path / "a.npz", "-o", tmp_path / "b.npz", "--mask", tmp_path / "mask.npy"]
+    assert run(*words, "--max-size", "5kB", verbosity=0) == 2
+    assert "a.npz: its content takes 8 KB of memory or more, and max_bytes (--max-size) is 5 KB" in _joined(capsys)
+    assert run(*words, "--max-size", "9kB", verbosity=0) == 0
+    np.save(tmp_path / "mask.npy", np.ones((2, 1000)))
+    assert run(*words, "--max-size", "9kB", verbosity=0) == 2
+    assert "mask.npy: its content takes 16 KB of memory" in _joined(capsys)
+
+
+def _joined(capsys: pytest.CaptureFixture[str]) -> str:
+    return " ".join(capsys.readouterr().err.split())

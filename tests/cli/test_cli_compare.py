@@ -208,6 +208,25 @@ def test_best_of_grid_says_that_labels_chose(capfd: pytest.CaptureFixture[str]) 
     assert [row["footing"] for row in rows] == ["fixed"] * 8 + ["best"]
 
 
+@pytest.mark.slow
+def test_footing_agreement_has_all_footings_side_by_side(capfd: pytest.CaptureFixture[str]) -> None:
+    """Agreement chooses without labels; the last table has the regret of the fixed and of the chosen setting."""
+    words = ["compare", "lmvsc", *SMALL, "--anchors", "k", "2k", "--set", "scale=unit,standard"]
+    code, out, _ = run(capfd, *words, "--footing", "agreement")
+    assert code == 0
+    assert out.startswith("With the setting of each arm chosen by agreement of the views (no labels used;")
+    heading = next(line for line in out.splitlines() if "regret" in line and line.startswith("data"))
+    assert heading.split() == ["data", "adapter", "arm", "fixed", "regret", "agreement", "regret", "best"]
+    _, out, _ = run(capfd, *words, "--format", "json", "--footing", "all")
+    found = json.loads(out)
+    assert [row["footing"] for row in found["summary"]] == ["fixed"] * 4 + ["agreement", "best"]
+    assert all(0 < record[name] <= 1 for record in found["records"] for name in ("agreement", "evenness"))
+    code, out, _ = run(capfd, *words, "--footing", "agreement", "--no-labels", "--clusters", "4")
+    assert code == 0
+    assert "regret" not in out
+    assert "one of" in out
+
+
 def test_sweep_shows_lam_against_anchors(capfd: pytest.CaptureFixture[str]) -> None:
     """One line for each number of anchors, one column for each lam."""
     code, out, _ = run(capfd, "sweep", "lmvsc", *SMALL, "--anchors", "k", "2k", "--lam", "0", "0.1", "inf")
@@ -243,6 +262,7 @@ def test_sweep_shows_lam_against_anchors(capfd: pytest.CaptureFixture[str]) -> N
         (["sfmc", "--anchors", "8,9", "--data", "simulated"], "Data 'simulated': Adapter 'sfmc' needs the same number"),
         (["lmvsc", "--weights", "1,2,3", "--data", "simulated"], "Data 'simulated': got 3 weights for 2 views"),
         (["lmvsc", "--weights", "0,0"], "weights must be finite, >= 0 and not all zero"),
+        (["lmvsc", "--data", "/dev/zero"], "Cannot read /dev/zero: it is a pipe or a device"),
         (["lmvsc", "--plugin", "nowhere.py"], "Plug-in file 'nowhere.py' cannot be read"),
         (["lmvsc", "--cache", "/dev/null"], "Cannot write /dev/null"),
     ],
@@ -269,6 +289,7 @@ def test_refused_in_one_line(
         (["--weights", "some"], "argument --weights: expected auto or numbers separated by commas, got 'some'"),
         (["--anchors", "4,,5"], "argument --anchors: expected a number, or numbers separated by commas, got '4,,5'"),
         (["--missing", "zero"], "argument --missing: invalid choice: 'zero'"),
+        (["--max-size", "lots"], 'argument --max-size: the size must be an amount such as "500MB"'),
     ],
 )
 def test_bad_values_of_options(command: str, words: list[str], message: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -462,7 +483,7 @@ def test_best_settings_need_labels(own_data: Path, capfd: pytest.CaptureFixture[
 
 def test_choices_and_defaults_are_those_of_the_library(capsys: pytest.CaptureFixture[str]) -> None:
     """Every score, footing and format is an option; the help has the data sets of a study without ``data``."""
-    for option, names in (("--score", SCORES), ("--footing", (*FOOTINGS, "both")), ("--format", FORMATS)):
+    for option, names in (("--score", SCORES), ("--footing", (*FOOTINGS, "both", "all")), ("--format", FORMATS)):
         for name in names:
             arguments = build_parser().parse_args(["compare", "lmvsc", option, name])
             assert getattr(arguments, option.removeprefix("--")) in (name, [name])

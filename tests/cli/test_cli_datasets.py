@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,3 +78,34 @@ def test_errors_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         run(tmp_path, "--labels", "y", "--no-labels")
     assert caught.value.code == 2
     assert "--no-labels: not allowed with argument --labels" in capsys.readouterr().err
+
+
+def test_max_size(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Limits the memory of a file; what is no amount of memory is refused."""
+    assert run(path, "--views", "X", "--max-size", "100") == 2
+    assert "max_bytes (--max-size) is 100 bytes" in capsys.readouterr().err
+    assert run(path, "--views", "X", "--max-size", "1MB") == 0
+    with pytest.raises(SystemExit) as caught:
+        run(path, "--max-size", "lots")
+    assert caught.value.code == 2
+    assert 'argument --max-size: the size must be an amount such as "500MB"' in capsys.readouterr().err
+
+
+def test_hidden_characters_are_written_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Names of files and variables neither move the cursor nor turn the text, on stderr and in the result."""
+    name = "a\x1b[2J\u202eb\u2066c\x07"
+    shown = r"a\x1b[2J\u202eb\u2066c\x07"
+    assert run(tmp_path / f"{name}.npz") == 2
+    err = capsys.readouterr().err
+    assert f"{shown}.npz does not exist" in err
+    views: dict[str, Any] = {f"{name}1": RNG.random((9, 4)), f"{name}2": RNG.random((9, 5))}
+    np.savez(tmp_path / f"{name}.npz", **views)
+    assert run(tmp_path / f"{name}.npz") == 0
+    out = capsys.readouterr().out
+    assert f"{shown}1" in out.replace("\n", "")
+    with pytest.raises(SystemExit):
+        run(f"--{name}")
+    captured = capsys.readouterr()
+    for text in (err, out, captured.err):
+        assert all(character.isprintable() or character == "\n" for character in text)
+    assert shown in captured.err

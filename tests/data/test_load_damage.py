@@ -7,15 +7,18 @@ import pickle
 import subprocess
 import sys
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from mat_files import assert_refused, assert_views, cell, write_mat73
+from mat_files import assert_noted, assert_refused, assert_views, cell, write_mat73
 from scipy.io import savemat
 
 from anchor_align import AnchorAlignError, FileError, InputError, load_views
+from anchor_align.data import read_graphs, read_mask
 
 RNG = np.random.default_rng(1)
 A, B = RNG.random((12, 5)), RNG.integers(0, 9, size=(12, 7)).astype(np.uint8)
@@ -141,3 +144,63 @@ def test_damaged_mat_ends_no_process(tmp_path: Path, layout: str) -> None:
     assert run.returncode == 0, run.stderr[-2000:]
     loaded, refused = map(int, run.stdout.split())
     assert min(loaded, refused) > 100
+
+
+@pytest.mark.slow
+def test_mutated_mat_ends_no_process() -> None:
+    """Flipped bits and changed content that was compressed again give data or one of our errors."""
+    # These cases ended the process once: types of elements, and starts of columns in a sparse matrix of zeros.
+    for cases in (["100"], ["--only", "250", "279", "1573", "2875"]):
+        command = [sys.executable, str(Path(__file__).parent / "mat_fuzz.py"), *cases]
+        run = subprocess.run(command, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+        assert "refused" in run.stdout
+
+
+def test_sparse_matrix_with_overlapping_columns(tmp_path: Path) -> None:
+    """Is refused, also if its last number says that nothing is stored: scipy would read beyond the end."""
+    parts: dict[str, Any] = {"data": np.zeros(0), "indices": np.zeros(0, np.int32), "shape": np.array([3, 3])}
+    np.savez(tmp_path / "a.npz", **parts, indptr=np.array([0, 2**28, 2**29, 0], np.int32), format=np.array(b"csr"))
+    assert_refused(tmp_path / "a.npz", "overlap", kind=FileError, orient="rows")
+
+
+def test_damaged_text(tmp_path: Path) -> None:
+    """Labels with codes that are no characters are refused."""
+    np.savez(tmp_path / "a.npz", X=A, labels=np.array(list("abcabcabcabc")))
+    with zipfile.ZipFile(tmp_path / "a.npz") as old, zipfile.ZipFile(tmp_path / "b.npz", "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace("abc".encode("utf-32-le"), b"\xff" * 12))
+    assert_refused(tmp_path / "b.npz", "damaged", kind=FileError)
+
+
+def test_csv_beyond_the_limits_of_its_reader(tmp_path: Path) -> None:
+    """A field of 200,000 characters is refused; a label of 1e999 is no whole number, and the column is left out."""
+    (tmp_path / "a.csv").write_text(f'a,b\n1,"{"1" * 200_000}"\n2,3\n')
+    assert_refused(tmp_path / "a.csv", "field", kind=FileError)
+    (tmp_path / "b.csv").write_text("label,a,b\n1,2,3\n1e999,4,5\n1,5,7\n")
+    data = load_views(tmp_path / "b.csv", orient="rows")
+    assert data.labels is None
+    assert_noted(data, "'label'")
+
+
+@pytest.mark.parametrize("function", ["load_views", "read_graphs", "read_mask"])
+def test_any_exception_of_a_reader_is_a_file_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, function: str
+) -> None:
+    """Whatever goes wrong between opening a file and returning its arrays is one line that names the file."""
+
+    def fail(*arguments: object, **options: object) -> None:
+        raise SystemError("bad\nthing")
+
+    np.save(tmp_path / "a.npy", A)
+    place = str(tmp_path / "a.npy")
+    monkeypatch.setattr("anchor_align.data._load.flatten", fail)
+    monkeypatch.setattr("anchor_align.data._graph_files.flatten", fail)
+    monkeypatch.setattr("anchor_align.data._graph_files.named_views", fail)
+    readers: dict[str, Callable[[], object]] = {
+        "load_views": lambda: load_views(place),
+        "read_graphs": lambda: read_graphs([place]),
+        "read_mask": lambda: read_mask(place),
+    }
+    with pytest.raises(FileError, match=r"a\.npy: it is damaged or incomplete \(bad thing\)\.$"):
+        readers[function]()

@@ -210,6 +210,27 @@ def test_example_late_fusion(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_example_settings(tmp_path: Path) -> None:
+    """The chosen setting is between the worst and the best, and the cost is said."""
+    words = ("simulated", "--sample", "150", "--draws", "2")
+    out = run_script(str(ROOT / "examples" / "settings.py"), *words, cwd=tmp_path)
+    default, chosen, best = map(
+        float, re.findall(r"^\| mean \| ([\d.]+) \| ([\d.]+) \| ([\d.]+)", out, re.MULTILINE)[0]
+    )
+    assert best >= max(default, chosen) >= 95
+
+
+@pytest.mark.slow
+def test_example_n_clusters(tmp_path: Path) -> None:
+    """The curves of clear clusters have their peaks at the known number; the picture is written."""
+    words = ("simulated", "--sample", "150", "--draws", "2", "--picture", "curves.png")
+    out = run_script(str(ROOT / "examples" / "n_clusters.py"), *words, cwd=tmp_path)
+    assert "| simulated | 4 | 4 |" in out
+    assert "| peak is the known number | of 1 | 1 |" in out
+    assert (tmp_path / "curves.png").stat().st_size > 10_000
+
+
+@pytest.mark.slow
 def test_example_unmatched_samples(tmp_path: Path) -> None:
     """Far more samples than by chance get their partner; with the partners found, clusters are better."""
     words = ["--samples", "200", "--draws", "1"]
@@ -239,7 +260,9 @@ def test_benchmarks_run(tmp_path: Path) -> None:
     assert results["scale"]["summary"]["slopes"]
 
 
-@pytest.mark.parametrize("name", ["LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".ci/run", ".github/workflows/ci.yml"])
+@pytest.mark.parametrize(
+    "name", ["LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", ".ci/run", ".github/workflows/ci.yml"]
+)
 def test_project_files_are_there(name: str) -> None:
     """The files that every project has."""
     assert (ROOT / name).read_text().strip()

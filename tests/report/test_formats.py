@@ -19,7 +19,7 @@ from rich.console import Console
 from study_results import MadeUpRow, study
 
 from anchor_align.errors import UnknownNameError
-from anchor_align.report import FORMATS, render, study_table
+from anchor_align.report import FORMATS, html_report, render, study_table
 from anchor_align.report._study_tables import study_tables
 from anchor_align.report._table_writers import escape_markdown
 from anchor_align.study import SCORES, StudyResult, summarise
@@ -203,6 +203,29 @@ def test_one_repeat_has_neither_spread_nor_p() -> None:
     assert "too few repeats: 6 needed" in text
 
 
+def test_footings_are_side_by_side_with_their_regret() -> None:
+    """The regret of a footing is the best mean minus its own; without labels there is no such table."""
+    made = settings_study()
+    records = [
+        replace(each, agreement=0.5, anchors_in_use=1.0, evenness=1.0, labels=np.arange(4)) for each in made.records
+    ]
+    rows = summarise(records, score="acc", footings=["agreement"])
+    result = replace(made, records=tuple(records), summaries=rows)
+    *_, footings = study_tables(result)
+    headers = ["data", "adapter", "arm", "fixed", "regret", "agreement", "regret", "best"]
+    assert [column.header for column in footings.columns] == headers
+    for row in footings.rows:
+        fixed, regret, agreed, other, best = (float(cell.text) for cell in row[3:])
+        # All settings agree alike, so the first one stays.
+        assert (fixed, regret) == (agreed, other)
+        assert regret == pytest.approx(best - fixed, abs=0.11)
+    assert any(float(row[4].text) > 0 for row in footings.rows)
+    assert "regret" in html_report(replace(result, showcases=()))
+    unlabelled = study_results.no_labels()
+    rows = summarise(unlabelled.records, score="acc", footings=["agreement"])
+    assert len(study_tables(replace(unlabelled, summaries=rows))) == 1
+
+
 def test_the_best_footing_says_what_it_is() -> None:
     """Each arm with its own setting, out of how many, chosen by label; lam only for the arm that has one."""
     result = settings_study()
@@ -365,7 +388,7 @@ def test_csv_quotes_names(name: str) -> None:
     text = render(study([MadeUpRow(name, "lmvsc", (0.5, 0.6, 0.7))], repeats=1), "csv")
     text.encode("utf-8")
     rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
-    assert {len(row) for row in rows} == {17}
+    assert {len(row) for row in rows} == {20}
     assert {row[0] for row in rows[1:]} == {name.replace("\udcff", "\\udcff")}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -197,3 +197,48 @@ def test_pairs_of_arms_are_read_once() -> None:
         ("aligned", "concat"),
         ("rotated", "aligned"),
     )
+
+
+def agreeing(
+    anchors: int, agreement: float | None, labels: Sequence[Sequence[int]], value: float = 0.5
+) -> list[Record]:
+    """Repeats of one setting with a given agreement and given clusters."""
+    return [
+        replace(
+            record(value, "aligned", repeat, anchors=anchors),
+            agreement=agreement,
+            anchors_in_use=0.9,
+            evenness=1.0,
+            labels=np.array(each),
+        )
+        for repeat, each in enumerate(labels)
+    ]
+
+
+def agreed_anchors(*settings: list[Record]) -> int | tuple[int, ...] | None:
+    records = [each for runs in settings for each in runs]
+    (row,) = summarise(records, score="acc", footings=["agreement"])
+    assert row.arms["aligned"].n_settings == len(settings)
+    return row.arms["aligned"].setting.n_anchors
+
+
+def test_agreement_chooses_without_labels() -> None:
+    """Agreement times stability decides, not the score; the first setting stays unless another is clearly better."""
+    stable, other = [[0, 0, 1, 1], [1, 1, 0, 0]], [[0, 0, 1, 1], [0, 1, 0, 1]]
+    assert agreed_anchors(agreeing(4, 0.5, stable, 0.9), agreeing(9, 0.7, stable, 0.1)) == 9
+    assert agreed_anchors(agreeing(4, 0.5, stable, 0.1), agreeing(9, 0.52, stable, 0.9)) == 4
+    assert agreed_anchors(agreeing(4, 0.5, stable), agreeing(9, 0.9, other)) == 4
+    assert agreed_anchors(agreeing(4, None, stable), agreeing(9, None, stable)) == 4  # one view
+    scores = [replace(each, scores=None) for each in agreeing(4, 0.5, stable)]
+    assert agreed_anchors(scores, [replace(each, scores=None) for each in agreeing(9, 0.7, stable)]) == 9
+
+
+def test_agreement_does_not_choose_a_setting_whose_runs_failed() -> None:
+    """Settings with fewer finished repeats do not compete."""
+    stable = [[0, 0, 1, 1], [1, 1, 0, 0]]
+    (row,) = summarise(
+        [*agreeing(9, 0.9, stable[:1]), record(None, "aligned", 1, anchors=9), *agreeing(4, 0.3, stable)],
+        score="acc",
+        footings=["agreement"],
+    )
+    assert row.arms["aligned"].setting.n_anchors == 4

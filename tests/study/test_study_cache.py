@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import random
@@ -9,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +21,9 @@ import numpy as np
 import pytest
 
 from anchor_align.data import make_simulated
-from anchor_align.study import Cache, StudyProgress, StudyResult, compare, default_cache
+from anchor_align.errors import FileError
+from anchor_align.study import DONE, SCORES, Cache, StudyProgress, StudyResult, compare, default_cache
+from anchor_align.study._cache import Outcome
 
 AWKWARD = Path(__file__).resolve().parents[1] / "awkward.py"
 
@@ -94,10 +100,11 @@ def test_an_edited_adapter_is_another(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["__version__", "_sources_of", "versions"])
 def test_another_version_computes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """Of this package, its sources, or of the packages it computes with."""
-    study(tmp_path)
+    ours: dict[str, Any] = {"adapters": "lmvsc", "plugins": []}  # planned in this process
+    study(tmp_path, **ours)
     other = {"__version__": "9.9", "_sources_of": lambda module: "edited", "versions": lambda: {"numpy": "9.9"}}
     monkeypatch.setattr(f"anchor_align.study._cache.{what}", other[what])
-    assert recomputed(tmp_path) == 6
+    assert recomputed(tmp_path, **ours) == 6
 
 
 def test_failed_runs_are_not_kept(tmp_path: Path) -> None:
@@ -124,6 +131,105 @@ def test_damaged_entries_are_computed_again(tmp_path: Path, content: bytes) -> N
     assert json.loads(entry.read_bytes())["outcome"]["scores"]
 
 
+def forged(path: Path, **changes: Any) -> None:
+    """Change an entry, with a check that fits."""
+    entry = {**json.loads(path.read_bytes())["outcome"], **changes}
+    check = hashlib.sha256(f"{path.stem} {json.dumps(entry, sort_keys=True)}".encode()).hexdigest()
+    path.write_text(json.dumps({"check": check, "outcome": entry}))
+
+
+def packed(content: bytes) -> str:
+    return base64.b64encode(zlib.compress(content)).decode()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"labels": packed(bytes(4 * 199))},
+        {"labels": packed(bytes(2**28))},
+        {"labels": 5},
+        {"labels": None},
+        {"scores": 1.0},
+        {"scores": {"acc": "high"}},
+        {"scores": dict.fromkeys(SCORES, "high")},
+        {"scores": dict.fromkeys(SCORES, float("nan"))},
+        {"seconds": "soon"},
+        {"seconds": None},
+        {"objective": [1]},
+        {"warnings": "text"},
+        {"warnings": [1]},
+        {"warnings": None},
+        {"status": "failed"},
+        {"reason": 3},
+        {"more": 1},
+    ],
+    ids=lambda changes: f"{next(iter(changes))}",
+)
+def test_entries_of_wrong_type_or_length_are_absent(tmp_path: Path, changes: dict[str, Any]) -> None:
+    """Also if their check fits, and what inflates without end is not inflated."""
+    path = tmp_path / "ab" / "abc.json"
+    cache = Cache(tmp_path)
+    scores = dict.fromkeys(SCORES, 0.5)
+    assert cache.put("abc", Outcome(DONE, scores, np.zeros(200, np.intp), 1.0))
+    forged(path)
+    assert cache.get("abc", 200) is not None
+    forged(path, **changes)
+    tracemalloc.start()
+    assert cache.get("abc", 200) is None
+    assert tracemalloc.get_traced_memory()[1] < 2**23
+    tracemalloc.stop()
+
+
+def test_pipes_and_large_files_are_no_entries(tmp_path: Path) -> None:
+    """A pipe is not waited for, and a large file is not read."""
+    (tmp_path / "ab").mkdir()
+    os.mkfifo(tmp_path / "ab" / "abc.json")
+    assert Cache(tmp_path).get("abc", 200) is None
+    large = tmp_path / "ab" / "abd.json"
+    with large.open("wb") as file:
+        file.truncate(2**34)
+    assert Cache(tmp_path).get("abd", 200) is None
+
+
+def test_the_folder_is_private(tmp_path: Path) -> None:
+    """It is made for the user alone; one that others can write to is refused in one line."""
+    Cache(tmp_path / "deep" / "new").open()
+    assert (tmp_path / "deep" / "new").stat().st_mode & 0o777 == 0o700
+    for mode in (0o777, 0o775):
+        (tmp_path / "deep" / "new").chmod(mode)
+        with pytest.raises(FileError, match="Other users can write to the cache"):
+            compare("lmvsc", "simulated", cache=tmp_path / "deep" / "new")
+
+
+def test_the_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And entries of another user are absent."""
+    cache = Cache(tmp_path)
+    cache.put("abc", Outcome(DONE, None, np.zeros(200, np.intp), 1.0))
+    assert cache.get("abc", 200) is not None
+    monkeypatch.setattr("os.geteuid", lambda: tmp_path.stat().st_uid + 1)
+    assert cache.get("abc", 200) is None
+    with pytest.raises(FileError, match="belongs to another user"):
+        compare("lmvsc", "simulated", cache=tmp_path)
+
+
+def test_a_complete_cache_that_is_read_only_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written to it; only a run that is computed is reported as not kept."""
+    ours: dict[str, Any] = {"adapters": "lmvsc", "plugins": []}
+    first = study(tmp_path, **ours)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    for name in ("mkdir", "unlink", "replace", "chmod"):
+        monkeypatch.setattr(f"os.{name}", refuse)
+    monkeypatch.setattr("anchor_align.study._cache.write_whole", refuse)
+    reports: list[StudyProgress] = []
+    assert study(tmp_path, reports, **ours).records == first.records
+    assert not any(each.not_kept for each in reports)
+    study(tmp_path, reports, **ours, lam=0.2)
+    assert any(each.not_kept for each in reports)
+
+
 def test_leftovers_of_killed_processes_go(tmp_path: Path) -> None:
     """Old ones only: a new one may be another process's."""
     study(tmp_path)
@@ -139,14 +245,15 @@ def test_leftovers_of_killed_processes_go(tmp_path: Path) -> None:
 
 def test_a_full_disk_costs_only_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The study ends with its result, and says that nothing was kept."""
-    expected = study(tmp_path / "other")
+    ours: dict[str, Any] = {"adapters": "lmvsc", "plugins": []}  # computed in this process
+    expected = study(tmp_path / "other", **ours)
 
     def full(path: object, content: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("anchor_align.study._cache.write_whole", full)
     reports: list[StudyProgress] = []
-    result = study(tmp_path / "cache", reports)
+    result = study(tmp_path / "cache", reports, **ours)
     assert [r.scores for r in result.records] == [r.scores for r in expected.records]
     assert any(each.not_kept for each in reports)
 
@@ -176,7 +283,7 @@ def test_entry_of_another_key_is_not_taken(tmp_path: Path) -> None:
     (entry, *_) = sorted(tmp_path.rglob("*.json"))
     key = entry.stem[:-1] + ("0" if entry.stem[-1] != "0" else "1")
     entry.rename(entry.with_name(f"{key}.json"))
-    assert Cache(tmp_path).get(key) is None
+    assert Cache(tmp_path).get(key, 200) is None
 
 
 def command(cache: Path, log: Path, *extra: str) -> list[str]:

@@ -93,13 +93,12 @@ def test_no_process_is_left_behind(tmp_path: Path, how: signal.Signals, code: in
         assert err == "anchor-align: interrupted; finished runs are kept, the same command continues\n"
 
 
-def test_a_script_without_main_guard_gets_a_hint(tmp_path: Path) -> None:
-    """One sentence says what is missing, and no run is blamed."""
-    script = tmp_path / "script.py"
-    script.write_text("from anchor_align.study import compare\ncompare('lmvsc', 'simulated', repeats=2, jobs=2)\n")
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "under `if __name__ == '__main__':`" in done.stderr.splitlines()[-1]
+def test_a_script_needs_no_main_guard() -> None:
+    """Other processes do not import the user's script, which may even come from stdin."""
+    script = "from anchor_align.study import compare\n"
+    script += "print(compare('lmvsc', 'simulated', n_anchors=4, repeats=2, jobs=2).n_failed)\n"
+    done = subprocess.run([sys.executable, "-"], input=script, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0\n", "")
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are counted in /proc")
@@ -113,8 +112,7 @@ def test_interrupted_while_processes_start(tmp_path: Path) -> None:
         text=True,
         start_new_session=True,
     )
-    # The first child is Python's own resource tracker.
-    assert wait_until(lambda: len(children_of(process.pid)) >= 2, 60)
+    assert wait_until(lambda: len(children_of(process.pid)) >= 1, 60)
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, "", "anchor-align: interrupted\n")

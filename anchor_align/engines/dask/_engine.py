@@ -76,7 +76,15 @@ def alike(arrays: Sequence[Any], names: Sequence[int | str]) -> list[Any]:
     # Optimised once, not in every visit of the chunks. For a persisted array some versions of Dask return an empty
     # graph; the original is then used.
     optimized = dask.optimize(*same)
-    return [Y if set(flatten(Y.__dask_keys__())) <= set(Y.dask) else X for X, Y in zip(same, optimized, strict=True)]
+    found = [Y if set(flatten(Y.__dask_keys__())) <= set(Y.dask) else X for X, Y in zip(same, optimized, strict=True)]
+    return [_labelled(X, f"View {name}") for X, name in zip(found, names, strict=True)]
+
+
+def _labelled(X: Any, label: str) -> Any:
+    """A copy of an array, not of its chunks, that knows what messages call it."""
+    copy = X.copy()
+    copy.anchor_align_label = label
+    return copy
 
 
 class DaskEngine:
@@ -97,8 +105,10 @@ class DaskEngine:
 
     def parts(self, array: Any) -> Chunked:
         graph = array.__dask_graph__()
-        items = [_within(graph, key) for key in flatten(array.__dask_keys__())]
-        return Chunked(items, array.chunks[0], (array,)).map(_as_block)
+        label, sizes = getattr(array, "anchor_align_label", "A view"), array.chunks[0]
+        blocks = [_AsBlock(label, number, (size, *array.shape[1:])) for number, size in enumerate(sizes)]
+        keys = flatten(array.__dask_keys__())
+        return Chunked([(block, _within(graph, key)) for block, key in zip(blocks, keys, strict=True)], sizes, (array,))
 
     def first_rows(self, array: Any) -> Chunked:
         sizes = array.chunks[0]
@@ -146,8 +156,20 @@ class _ChunkMaker:
         return self.task(dict(zip(self.names, values, strict=True)))
 
 
-def _as_block(block: Any) -> Any:
-    return sp.csr_array(block) if is_sparse(block) else np.asarray(block)
+@dataclass(frozen=True, eq=False)
+class _AsBlock:
+    """A chunk as a NumPy or CSR array. It must have the declared shape: rows would be paired with the wrong ones."""
+
+    label: str
+    number: int
+    shape: tuple[int, ...]
+
+    def __call__(self, chunk: Any) -> Any:
+        block = sp.csr_array(chunk) if is_sparse(chunk) else np.asarray(chunk)
+        if block.shape != self.shape:
+            got, declared = (" x ".join(map(str, shape)) for shape in (block.shape, self.shape))
+            raise InputError(f"{self.label}: chunk {self.number} of its Dask array is {got}; declared was {declared}.")
+        return block
 
 
 def _pick(chunk: tuple[Any, int], which: IndexArray) -> list[tuple[IndexArray, Any]]:

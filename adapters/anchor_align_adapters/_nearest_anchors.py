@@ -1,0 +1,76 @@
+"""Sparse graphs of samples on their nearest anchors, with weights in closed form.
+
+With squared distances h_1 <= h_2 <= ... of a sample to the anchors and k neighbours, the weight of the j-th nearest is
+
+    (h_{k+1} - h_j) / (k h_{k+1} - h_1 - ... - h_k).
+
+Rows sum to one, without a kernel width. The row minimises sum_j h_j b_j + gamma |b|^2 on the simplex for the gamma that
+makes exactly k weights positive (Nie et al., The constrained Laplacian rank algorithm, AAAI 2016).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+
+from anchor_align.arrays import FloatArray, IndexArray, is_sparse
+
+BLOCK_NUMBERS = 2**18  # distances to anchors computed at once: they stay in the cache until they are sorted
+
+
+def nearest_anchor_graph(X: Any, A: Any, n_neighbours: int, dtype: npt.DTypeLike = np.float64) -> sp.csr_array:
+    """Sparse graph of the rows of X on their nearest anchors in A; a single anchor has weight one.
+
+    If all of the nearest anchors are equally far, their weights are equal. Distances are computed in ``dtype``, which
+    is also the type of the graph.
+    """
+    n, m = X.shape[0], A.shape[0]
+    k = min(n_neighbours, m - 1)
+    if k == 0:
+        return sp.csr_array(np.ones((n, 1), dtype))
+    A = A.astype(np.float64)
+    # A common offset of the anchors changes no distance but costs digits. Sparse views are not shifted.
+    centre = None if is_sparse(A) or is_sparse(X) else A.mean(axis=0)
+    A = A if centre is None else A - centre
+    # The squared norm of the sample is in all its distances, so that the weights do not depend on it.
+    norms = _square_norms(A).astype(dtype)
+    factors = (-2.0 * A.T).astype(dtype)
+    offset = None if centre is None or not centre.any() else centre.astype(dtype)
+    indices = np.empty((n, k), dtype=np.int32)
+    weights = np.empty((n, k), dtype=dtype)
+    step = max(1, BLOCK_NUMBERS // m)
+    for start in range(0, n, step):
+        rows = slice(start, start + step)
+        block = X[rows].astype(dtype, copy=False)
+        distances = (block if offset is None else block - offset) @ factors
+        distances = distances.toarray() if is_sparse(distances) else distances
+        distances += norms
+        indices[rows], weights[rows] = _nearest(distances, k)
+    graph = sp.csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, m))
+    graph.sort_indices()
+    graph.eliminate_zeros()
+    return graph
+
+
+def _nearest(distances: npt.NDArray[Any], k: int) -> tuple[IndexArray, npt.NDArray[Any]]:
+    """The k nearest anchors of every row and their weights."""
+    if k + 1 < distances.shape[1]:
+        nearest = np.argpartition(distances, k, axis=1)[:, : k + 1]
+    else:
+        nearest = np.broadcast_to(np.arange(k + 1), distances.shape)
+    h = np.take_along_axis(distances, nearest, axis=1)
+    order = np.argsort(h, axis=1, kind="stable")
+    h = np.take_along_axis(h, order, axis=1)
+    closeness = h[:, k:] - h[:, :k]
+    total = closeness.sum(axis=1, keepdims=True)
+    weights = np.divide(closeness, total, out=np.full_like(closeness, 1.0 / k), where=total > 0)
+    return np.take_along_axis(nearest, order[:, :k], axis=1), weights
+
+
+def _square_norms(X: Any) -> FloatArray:
+    if is_sparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X))

@@ -1,0 +1,134 @@
+"""Agreement of views, from Gram matrices and column sums alone: no labels, no match of the anchors.
+
+The columns of the graphs are centred first, because all graphs have a common part that does not depend on the samples:
+their rows sum to one. C_u' C_v = K_uv - s_u s_v' / n, with the column sums s over the n samples of both views. The
+agreement of two views is linear CKA (centred kernel alignment; Kornblith et al., 2019), as the root
+
+    |C_u' C_v| / sqrt(|C_u' C_u| |C_v' C_v|)   (Frobenius norms),
+
+which no permutation or rotation of the anchors changes. Degenerate graphs may agree perfectly: if one cluster has all
+samples but a few outliers, all views show it. :func:`anchors_in_use` finds such graphs.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from ..arrays import FloatArray
+from ._grams import GramMatrices
+
+ROUNDING = 1e-12
+SMALLEST_SQUARE = 1e-10  # smaller eigenvalues, relative to the largest, are rounding
+
+
+@dataclass(frozen=True, eq=False)
+class CentredPair:
+    """Products of two centred graphs, over the samples of both; zero for a graph whose rows are all equal."""
+
+    cross: FloatArray  # C_u' C_v
+    first: FloatArray  # C_u' C_u
+    second: FloatArray  # C_v' C_v
+
+
+def centred_pair(grams: GramMatrices, u: int, v: int) -> CentredPair | None:
+    """Products of the centred graphs of two views; None if they have no sample in common."""
+    n = int(grams.shared[u, v])
+    if not n:
+        return None
+    s, t = grams.column_sums(u, v), grams.column_sums(v, u)
+    return CentredPair(
+        grams.cross(u, v) - np.outer(s, t) / n,
+        _centred(grams.structure(u, v), s, n),
+        _centred(grams.structure(v, u), t, n),
+    )
+
+
+def _centred(S: FloatArray, sums: FloatArray, n: int) -> FloatArray:
+    centred = S - np.outer(sums, sums) / n
+    return centred if float(np.trace(centred)) > ROUNDING * float(np.trace(S)) else np.zeros_like(S)
+
+
+def view_agreement(grams: GramMatrices) -> float | None:
+    """Mean linear CKA of all pairs of views, from 0 to 1; None for one view.
+
+    Pairs without a common sample are left out. A graph whose rows are all equal agrees with none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchor_align import GramMatrices
+    >>> rng = np.random.default_rng(0)
+    >>> Z, noise = (rng.dirichlet(np.full(5, 0.2), size=500) for _ in range(2))
+    >>> same, other = (GramMatrices.from_graphs([Z, each]) for each in (Z[:, ::-1], noise))
+    >>> round(view_agreement(same), 2), view_agreement(other) < 0.2
+    (1.0, True)
+    """
+    found = []
+    for u, v in itertools.combinations(range(grams.n_views), 2):
+        pair = centred_pair(grams, u, v)
+        if pair is not None:
+            norms = [float(np.linalg.norm(each)) for each in (pair.first, pair.second)]
+            found.append(float(np.linalg.norm(pair.cross)) / np.sqrt(norms[0] * norms[1]) if min(norms) > 0 else 0.0)
+    return min(float(np.mean(found)), 1.0) if found else None
+
+
+def anchors_in_use(grams: GramMatrices) -> float:
+    """Evenness of the anchors' column sums, mean over the views: 1 if all anchors have equal sums, 1/m if one has all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchor_align import GramMatrices
+    >>> Z = np.zeros((6, 3))
+    >>> Z[:, 0] = 1
+    >>> round(anchors_in_use(GramMatrices.from_graphs([Z, np.eye(3)[[0, 1, 2, 0, 1, 2]]])), 3)
+    0.667
+    """
+    return float(np.mean([evenness(np.abs(grams.column_sums(view))) for view in range(grams.n_views)]))
+
+
+def evenness(sizes: npt.ArrayLike) -> float:
+    """How evenly a total is divided: the exponential of the entropy of the parts, divided by their number.
+
+    Examples
+    --------
+    >>> evenness([5, 5, 5, 5]), evenness([20, 0, 0, 0])
+    (1.0, 0.25)
+    """
+    parts = np.asarray(sizes, dtype=np.float64)
+    p = parts[parts > 0]
+    if not p.size:
+        return 0.0
+    p = p / p.sum()
+    return round(float(np.exp(-(p * np.log(p)).sum())) / parts.size, 12)
+
+
+def leading_agreement(grams: GramMatrices, n_directions: int) -> FloatArray | None:
+    """Agreement of the views' leading directions only, for 1 to ``n_directions`` of them; None for one view.
+
+    The directions of a view are the leading left singular vectors U of its centred graph. With d of them the agreement
+    of two views is |U_u' U_v| / sqrt(d): 1 if both views have the same d directions. A direction that a view lacks,
+    because its rank is lower, agrees with none.
+    """
+    found = []
+    for u, v in itertools.combinations(range(grams.n_views), 2):
+        pair = centred_pair(grams, u, v)
+        if pair is not None:
+            (maps_u, maps_v) = (_directions(S, n_directions) for S in (pair.first, pair.second))
+            squares = (maps_u.T @ pair.cross @ maps_v) ** 2
+            sums = squares.cumsum(axis=0).cumsum(axis=1).diagonal()
+            found.append(np.sqrt(np.minimum(sums / np.arange(1, n_directions + 1), 1.0)))
+    return np.asarray(np.mean(found, axis=0)) if found else None
+
+
+def _directions(S: FloatArray, n_directions: int) -> FloatArray:
+    """V / s for the largest eigenvalues s^2 of a centred Gram matrix; zero where an eigenvalue is only rounding."""
+    squares, V = np.linalg.eigh(S)
+    squares, V = squares[::-1][:n_directions], V[:, ::-1][:, :n_directions]
+    real = squares > max(float(squares[0]), 0.0) * SMALLEST_SQUARE
+    maps = np.where(real, V / np.sqrt(np.where(real, squares, 1.0)), 0.0)
+    return np.pad(maps, ((0, 0), (0, n_directions - maps.shape[1])))

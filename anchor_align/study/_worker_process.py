@@ -1,0 +1,203 @@
+"""A Python process that computes what it is sent, and whose death, hang or fork harms nobody else.
+
+The process is new, not forked: a fork of a process with threads may hang. It does not import the user's script, so a
+script needs no ``if __name__ == "__main__":``. It has a process group of its own: Ctrl-C does not reach it, and
+whatever it starts ends with it. It ends when the pipe from the first process closes, also if that process is killed.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from multiprocessing.spawn import get_executable
+from typing import Any, BinaryIO
+
+from ..errors import AdapterError, AnchorAlignError, InputTypeError
+
+# A process that was asked to end is killed after this many seconds.
+PATIENCE = 2.0
+VALUE, END, ERROR, GONE = "value", "end", "error", "gone"
+START = "import sys; sys.path[:] = {path}; from anchor_align.study._worker_process import serve; serve()"
+
+# What a task sends before it is finished.
+Tell = Callable[[object], None]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Message of a process: a value that a task sends, its result at the end, an error, or the end of the pipe."""
+
+    sender: WorkerProcess
+    kind: str
+    value: Any = None
+
+
+class WorkerProcess:
+    """A new process; its replies are put into ``inbox``."""
+
+    def __init__(self, inbox: queue.SimpleQueue[Reply]) -> None:
+        path = ascii([place for place in sys.path if isinstance(place, str)])
+        words = [get_executable(), "-c", START.format(path=path)]
+        group = 0 if hasattr(os, "killpg") else None
+        try:
+            with _without_interrupts():
+                self._process = subprocess.Popen(
+                    words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=group
+                )
+        except KeyboardInterrupt:  # it was held back until the process had started
+            if hasattr(self, "_process"):
+                self.kill()
+            raise
+        threading.Thread(target=self._read, args=(inbox,), daemon=True).start()
+
+    def _read(self, inbox: queue.SimpleQueue[Reply]) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as pipe, suppress(Exception):  # what cannot be read is the end of the process
+            while True:
+                content = pickle.load(pipe)
+                try:
+                    inbox.put(Reply(self, *pickle.loads(content)))
+                except Exception as error:
+                    reason = f"The result cannot be read from another process: {_described(error)}"
+                    inbox.put(Reply(self, ERROR, AdapterError(reason)))
+        inbox.put(Reply(self, GONE))
+
+    def send(self, task: Callable[..., object], arguments: Sequence[object]) -> None:
+        """Let the process compute ``task(tell, *arguments)``.
+
+        Raises
+        ------
+        InputTypeError
+            If an argument cannot be sent to another process.
+        """
+        try:
+            content = pickle.dumps((task, arguments))
+        except Exception as error:
+            raise InputTypeError(f"Cannot be sent to the process that runs plug-ins: {_described(error)}") from error
+        assert self._process.stdin is not None
+        with suppress(OSError):  # the process is gone: the end of its pipe says so
+            pickle.dump(content, self._process.stdin)
+            self._process.stdin.flush()
+
+    @property
+    def has_ended(self) -> bool:
+        # The end of the pipe is not enough: a child of the process may keep the pipe open.
+        return self._process.poll() is not None
+
+    def close(self) -> None:
+        """Let the process end as programs do, and end what it started."""
+        self.send(sys.exit, ())
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(PATIENCE)
+        self.kill()
+
+    def kill(self) -> str:
+        """End the process now, and what it started; returns how it ended."""
+        with suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+        code = self._process.wait()
+        with suppress(OSError):
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+        if code >= 0:
+            return f"exit code {code}"
+        with suppress(ValueError):
+            return f"signal {signal.Signals(-code).name}"
+        return f"signal {-code}"
+
+
+def _described(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Hold Ctrl-C back until the block ends, so that a process is started completely or not at all.
+
+    The block alone is not enough, because the signal may arrive in another thread, and its handler then runs in the
+    main thread.
+    """
+    held_back: list[int] = []
+    handler = signal.getsignal(signal.SIGINT)
+    # Python runs handlers in the main thread only; None is a handler of the program that embeds Python.
+    handled_here = threading.current_thread() is threading.main_thread() and handler is not None
+    if handled_here:
+        signal.signal(signal.SIGINT, lambda number, _: held_back.append(number))
+    blockable = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if blockable else set()
+    try:
+        yield
+    finally:
+        if blockable:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if handled_here:
+            signal.signal(signal.SIGINT, handler)
+            if held_back:
+                signal.raise_signal(signal.SIGINT)
+
+
+def serve() -> None:
+    """Compute tasks from stdin until it closes, and send replies to stdout; the tasks themselves see neither."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "r+b") as nowhere:
+        os.dup2(nowhere.fileno(), 0)
+        try:
+            os.dup2(2, 1)
+        except OSError:  # stderr is closed
+            os.dup2(nowhere.fileno(), 1)
+    tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(requests, tasks), daemon=True).start()
+    process = os.getpid()
+
+    def send(kind: str, value: object) -> None:
+        if os.getpid() != process:  # a child that a plug-in forked came back from it
+            os._exit(1)
+        try:
+            content = pickle.dumps((kind, value))
+        except Exception as error:
+            content = pickle.dumps((ERROR, AdapterError(f"Cannot be sent from another process: {_described(error)}")))
+        pickle.dump(content, replies)
+        replies.flush()
+
+    def tell(value: object) -> None:
+        send(VALUE, value)
+
+    while True:
+        content = tasks.get()
+        try:
+            task, arguments = pickle.loads(content)
+        except Exception as error:
+            send(ERROR, InputTypeError(f"Cannot be read by the process that runs plug-ins: {_described(error)}"))
+            continue
+        if task is sys.exit:
+            return
+        try:
+            result = task(tell, *arguments)
+        except BaseException as error:  # a plug-in may raise anything
+            # Classes of a plug-in are not known to the first process.
+            is_ours = isinstance(error, AnchorAlignError) and type(error).__module__ == AnchorAlignError.__module__
+            send(ERROR, error if is_ours else AdapterError(_described(error)))
+        else:
+            send(END, result)
+
+
+def _receive(requests: BinaryIO, tasks: queue.SimpleQueue[bytes]) -> None:
+    """Read tasks while others are computed. The pipe closes when the first process has no more of them, or is dead."""
+    with suppress(Exception):
+        while True:
+            tasks.put(pickle.load(requests))
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
