@@ -25,11 +25,19 @@ REPEATS = 10
 
 @dataclass(frozen=True)
 class Defaults:
-    """Values of a command where the user gives none; without ``anchors`` the adapter suggests their number."""
+    """Values of a command where the user gives none; without ``anchors`` the adapter suggests their number.
+
+    ``first_anchors`` are the numbers of anchors for a command without data.
+    """
 
     data: tuple[str, ...]
     anchors: tuple[str, ...]
     lam: tuple[float, ...]
+    first_anchors: tuple[str, ...] = ()
+
+    def anchors_of(self, arguments: argparse.Namespace) -> list[str]:
+        """The numbers of anchors that were given, or the default."""
+        return list(arguments.anchors or (self.anchors if arguments.data else self.first_anchors or self.anchors))
 
 
 def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> None:
@@ -72,7 +80,7 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         type=_anchors,
         metavar="M",
         help="numbers of anchors, such as 20 or 2k (two for each cluster); with commas, as in 10,20,2k, one for each "
-        f"view [{' '.join(defaults.anchors) or 'the adapter suggests it'}]",
+        f"view [{_default_anchors(defaults)}]",
     )
     group.add_argument(
         "--lam",
@@ -104,6 +112,11 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         help=f"number of draws of anchors, the same draws for all arms [{REPEATS}]",
     )
     group.add_argument("--seed", type=whole_number(0), default=0, metavar="S", help="seed of all draws [0]")
+
+
+def _default_anchors(defaults: Defaults) -> str:
+    usual = " ".join(defaults.anchors) or "the adapter suggests it"
+    return f"{usual}; without --data: {' '.join(defaults.first_anchors)}" if defaults.first_anchors else usual
 
 
 def _add_result(group: argparse._ArgumentGroup) -> None:
@@ -192,7 +205,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         **{name: getattr(arguments, name) for name in (*same, "jobs", "timeout")},
         "data": specs,
-        "n_anchors": arguments.anchors or list(defaults.anchors) or None,
+        "n_anchors": defaults.anchors_of(arguments) or None,
         "lam": _flat(arguments.lam) or list(defaults.lam),
         "params": _merged(arguments.params),
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
@@ -215,7 +228,7 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--clusters", str(arguments.clusters)] if arguments.clusters else []
     words += ["--missing", arguments.missing] if arguments.missing != "error" else []
     words += ["--drop", repr(arguments.drop)] if arguments.drop else []
-    anchors = arguments.anchors or defaults.anchors
+    anchors = defaults.anchors_of(arguments)
     words += ["--anchors", *anchors] if anchors else []
     words += ["--lam", *map(_number_text, _flat(arguments.lam) or defaults.lam)]
     for name, values in _merged(arguments.params).items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 SCORES = ("acc", "nmi", "purity", "fscore", "ari")
 FOOTINGS = ("fixed", "agreement", "best")
 DONE, FAILED, TIMEOUT = "done", "failed", "timeout"
-DEFAULT_DATA = ("simulated", "digits", "breast-cancer")
+DEFAULT_DATA = ("simulated", "mfeat")
 # The arms whose difference a study tests by default: first - second.
 DEFAULT_VERSUS = ("aligned", "unaligned")
 # Outcomes of a comparison. The test decides on the first three. The others are not tested: there are too few repeats,
