@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 MOST_WARNINGS = 10
 
-COMPARE = Defaults(data=DEFAULT_DATA, anchors=(), lam=(0.1,))
+# The first command shows the paper's setting: one anchor for each cluster.
+COMPARE = Defaults(data=DEFAULT_DATA, anchors=(), lam=(0.1,), first_anchors=("k",))
 SWEEP = Defaults(data=("digits",), anchors=("k", "2k", "5k"), lam=(0.0, 0.01, 0.1, 1.0, 10.0))
 
 
@@ -89,6 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
     if bar.not_kept:
         say(f"warning: finished runs are not kept: the cache {cache} cannot be written to.")
     _print_result(result, arguments.format)
+    if arguments.data is None and arguments.format == "table" and not arguments.quiet:
+        methods = " ".join(arguments.adapters)
+        say(f"next, your own data: anchor-align {arguments.command} {methods} --data my.mat --html report.html")
     try:
         with status("drawing", quiet=arguments.quiet or not pictures):
             if arguments.html is not None:

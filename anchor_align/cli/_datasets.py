@@ -21,9 +21,12 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="list the data sets that have a name; with a file or folder, show what is read from it",
         description="List the data sets that have a name. With files, folders or names, show what is read from each: "
         "views, labels, and what the loader guessed. NAME alone is the data set of that name, ./NAME is a file.",
-        epilog="example: anchor-align datasets mydata.mat --views X --labels gt",
+        epilog="examples: anchor-align datasets --where; anchor-align datasets mydata.mat --views X --labels gt",
     )
     parser.add_argument("data", nargs="*", metavar="DATA", help="a .mat or .npz file, a folder, or a name")
+    parser.add_argument(
+        "--where", action="store_true", help="list licences and sources of the data sets that have a name"
+    )
     add_data_options(parser)
     add_format_option(parser)
     parser.set_defaults(run=run)
@@ -32,8 +35,8 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def run(arguments: argparse.Namespace) -> int:
     from ..data import load_views
 
-    if not arguments.data:
-        _print_catalogue(arguments.format)
+    if not arguments.data or arguments.where:
+        _print_catalogue(arguments.format, arguments.data, where=arguments.where)
         return EXIT_OK
     described = []
     for path in arguments.data:
@@ -68,20 +71,29 @@ def _described(path: str, data: MultiViewData) -> dict[str, Any]:
     }
 
 
-def _print_catalogue(form: str) -> None:
+def _print_catalogue(form: str, names: list[str], *, where: bool) -> None:
+    """All data sets that have a name, or some of them; with ``where``, their licences and sources."""
     from dataclasses import asdict
 
+    from ..checks import check_choice
     from ..data import catalogue
 
+    known = {each.name: each for each in catalogue()}
+    shown = [known[check_choice("data set", name, tuple(known))] for name in names] or list(known.values())
     if form == "json":
-        views = [[{"name": name, "n_features": size} for name, size in each.views] for each in catalogue()]
-        print_json({"datasets": [{**asdict(each), "views": v} for each, v in zip(catalogue(), views, strict=True)]})
+        views = [[{"name": name, "n_features": size} for name, size in each.views] for each in shown]
+        print_json({"datasets": [{**asdict(each), "views": v} for each, v in zip(shown, views, strict=True)]})
+        return
+    if where:
+        sources = [[each.name, each.licence, each.source] for each in shown]
+        print_table(result_console(), ["data set", "licence", "source"], sources)
         return
     rows = []
-    for each in catalogue():
+    for each in shown:
         views_text = ", ".join(f"{name} {size}" for name, size in each.views)
-        rows.append([each.name, each.n_samples, each.n_clusters, f"{each.description}; {views_text}"])
-    headings = ["data set", "samples", "clusters", "what it is; views and their features"]
+        described = f"{each.description} ({each.licence}); {views_text}"
+        rows.append([each.name, each.n_samples, each.n_clusters, described])
+    headings = ["data set", "samples", "clusters", "what it is (licence); views and their features"]
     print_table(result_console(), headings, rows, numbers=NUMBERS)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..report import FORMATS
-from ..study import FOOTINGS, SCORES
+from ..study import DEFAULT_VERSUS, FOOTINGS, SCORES
 from ._options import (
     add_data_options,
     add_format_option,
@@ -25,11 +25,19 @@ REPEATS = 10
 
 @dataclass(frozen=True)
 class Defaults:
-    """Values of a command where the user gives none; without ``anchors`` the adapter suggests their number."""
+    """Values of a command where the user gives none; without ``anchors`` the adapter suggests their number.
+
+    ``first_anchors`` are the numbers of anchors for a command without data.
+    """
 
     data: tuple[str, ...]
     anchors: tuple[str, ...]
     lam: tuple[float, ...]
+    first_anchors: tuple[str, ...] = ()
+
+    def anchors_of(self, arguments: argparse.Namespace) -> list[str]:
+        """The numbers of anchors that were given, or the default."""
+        return list(arguments.anchors or (self.anchors if arguments.data else self.first_anchors or self.anchors))
 
 
 def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> None:
@@ -72,7 +80,7 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         type=_anchors,
         metavar="M",
         help="numbers of anchors, such as 20 or 2k (two for each cluster); with commas, as in 10,20,2k, one for each "
-        f"view [{' '.join(defaults.anchors) or 'the adapter suggests it'}]",
+        f"view [{_default_anchors(defaults)}]",
     )
     group.add_argument(
         "--lam",
@@ -106,8 +114,27 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
     group.add_argument("--seed", type=whole_number(0), default=0, metavar="S", help="seed of all draws [0]")
 
 
+def _default_anchors(defaults: Defaults) -> str:
+    usual = " ".join(defaults.anchors) or "the adapter suggests it"
+    return f"{usual}; without --data: {' '.join(defaults.first_anchors)}" if defaults.first_anchors else usual
+
+
 def _add_result(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--score", choices=SCORES, default="acc", help="score that tables and figures show [acc]")
+    group.add_argument(
+        "--score",
+        choices=SCORES,
+        nargs="+",
+        default=["acc"],
+        help="scores that tables show; the first is also that of the figures [acc]",
+    )
+    group.add_argument(
+        "--versus",
+        nargs="+",
+        default=[":".join(DEFAULT_VERSUS)],
+        metavar="ARM:ARM",
+        help="pairs of arms to compare: aligned:concat is aligned - concat; rotated:aligned adds the arm rotated; the "
+        "first pair is that of the figures [aligned:unaligned]",
+    )
     group.add_argument(
         "--footing",
         choices=[*FOOTINGS, "both", "all"],
@@ -162,11 +189,23 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         )
         for source in arguments.data or defaults.data
     ]
-    same = ("adapters", "weights", "many_to_one", "missing", "drop", "repeats", "seed", "score", "jobs", "timeout")
+    same = (
+        "adapters",
+        "weights",
+        "many_to_one",
+        "missing",
+        "drop",
+        "repeats",
+        "seed",
+        "score",
+        "versus",
+        "jobs",
+        "timeout",
+    )
     return {
-        **{name: getattr(arguments, name) for name in same},
+        **{name: getattr(arguments, name) for name in (*same, "jobs", "timeout")},
         "data": specs,
-        "n_anchors": arguments.anchors or list(defaults.anchors) or None,
+        "n_anchors": defaults.anchors_of(arguments) or None,
         "lam": _flat(arguments.lam) or list(defaults.lam),
         "params": _merged(arguments.params),
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
@@ -189,7 +228,7 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--clusters", str(arguments.clusters)] if arguments.clusters else []
     words += ["--missing", arguments.missing] if arguments.missing != "error" else []
     words += ["--drop", repr(arguments.drop)] if arguments.drop else []
-    anchors = arguments.anchors or defaults.anchors
+    anchors = defaults.anchors_of(arguments)
     words += ["--anchors", *anchors] if anchors else []
     words += ["--lam", *map(_number_text, _flat(arguments.lam) or defaults.lam)]
     for name, values in _merged(arguments.params).items():
@@ -201,7 +240,8 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--many-to-one"] if arguments.many_to_one else []
     words += ["--fusion", *dict.fromkeys(arguments.fusion)] if arguments.fusion else []
     words += ["--repeats", str(arguments.repeats), "--seed", str(arguments.seed)]
-    words += ["--score", arguments.score] if arguments.score != "acc" else []
+    words += ["--score", *arguments.score] if arguments.score != ["acc"] else []
+    words += ["--versus", *arguments.versus] if arguments.versus != [":".join(DEFAULT_VERSUS)] else []
     words += ["--footing", arguments.footing] if arguments.footing != "fixed" else []
     for path in arguments.plugin:
         words += ["--plugin", path]

@@ -1,12 +1,12 @@
-"""Data sets that have a name: some come with the package or with scikit-learn, and one is downloaded."""
+"""Data sets that have a name: they are simulated, come with the package, or come with scikit-learn."""
 
 from __future__ import annotations
 
-import http.client
-import urllib.error
-import warnings
+import io
+import lzma
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.resources import files
 from math import factorial
 from typing import Any
 
@@ -14,14 +14,20 @@ import numpy as np
 
 from ..arrays import FloatArray
 from ..checks import check_seed, check_whole_number
-from ..errors import FileError, unknown_name
+from ..errors import unknown_name
 from ._multi_view_data import MultiViewData
 
 INK = 16.0  # the darkest pixel of the digits
 _ZERNIKE_ORDER = 8
 _DIRECTIONS = 8
-# Names of the views of UCI-Digit, OpenML's numbers of the data sets, and the number of features that each must have.
-UCI_PARTS = (("factors", 12, 216), ("fourier", 14, 76), ("karhunen", 16, 64))
+# File with the UCI multiple features; its views and their numbers of features.
+MFEAT_FILE = "mfeat.npz.xz"
+MFEAT_VIEWS = {"factors": 216, "fourier": 76, "karhunen": 64, "morphological": 6, "pixel": 240, "zernike": 47}
+# Their numbers are stored as whole numbers: that many times larger.
+MFEAT_SCALE = 1e8
+MFEAT_INTEGERS = ("factors", "pixel")
+UCI_DIGIT_VIEWS = ("factors", "fourier", "karhunen")
+UCI_SOURCE = "https://archive.ics.uci.edu/dataset"
 # Where the four clusters lie in each view.
 CENTRES = (
     ((0.55, 0.60), (-0.60, 0.55), (-0.55, -0.60), (0.60, -0.55)),
@@ -59,7 +65,7 @@ def make_simulated(random_state: Any = 0, *, n_per_cluster: int = 50) -> MultiVi
     rng = np.random.default_rng(check_seed(random_state))
     labels = rng.permutation(np.repeat(np.arange(4), n_per_cluster))
     views = [np.asarray(centres)[labels] + SPREAD * rng.standard_normal((len(labels), 2)) for centres in CENTRES]
-    return MultiViewData(views, labels, ["plane 1", "plane 2"])
+    return MultiViewData(views, labels, ["square", "star"])
 
 
 @dataclass(frozen=True)
@@ -74,8 +80,8 @@ class DataSet:
     n_samples, n_clusters : int
     views : tuple of (str, int)
         Name and number of features of each view.
-    online : bool
-        Whether it is downloaded on first use.
+    licence, source : str
+        Under which licence it is, and where it comes from.
     """
 
     name: str
@@ -83,7 +89,8 @@ class DataSet:
     n_samples: int
     n_clusters: int
     views: tuple[tuple[str, int], ...]
-    online: bool = False
+    licence: str
+    source: str
 
 
 def _load_breast_cancer() -> MultiViewData:
@@ -185,38 +192,21 @@ def strokes(images: FloatArray) -> FloatArray:
     return np.column_stack([*crossings, *quarters, 4 * euler]).astype(np.float64)
 
 
-def _load_uci_digit() -> MultiViewData:
-    """Profile correlations, Fourier and Karhunen-Loeve coefficients of 2000 digits; kept once they are downloaded."""
-    from sklearn.datasets import fetch_openml
+def _load_mfeat() -> MultiViewData:
+    """Six kinds of features of 2000 handwritten digits, 200 of each."""
+    packed = files(__package__).joinpath(MFEAT_FILE).read_bytes()
+    with np.load(io.BytesIO(lzma.decompress(packed))) as stored:
+        stored_views = {name: np.ascontiguousarray(stored[name]) for name in MFEAT_VIEWS}
+    # A whole number divided by a power of ten is the number that the decimal text of the source stands for.
+    views = [X / (1.0 if name in MFEAT_INTEGERS else MFEAT_SCALE) for name, X in stored_views.items()]
+    return MultiViewData(views, np.repeat(np.arange(10), 200), list(MFEAT_VIEWS))
 
-    views, targets = [], []
-    for name, number, n_features in UCI_PARTS:
-        try:
-            with warnings.catch_warnings():
-                # Warnings about further attempts do not matter; a failure is reported below.
-                warnings.simplefilter("ignore")
-                part = fetch_openml(data_id=number, as_frame=False, parser="liac-arff", n_retries=1)
-        # Errors of the network, the server or a broken download; for the last, scikit-learn raises ValueError.
-        except (OSError, urllib.error.URLError, http.client.HTTPException, ValueError, KeyError) as error:
-            raise FileError(
-                f"Cannot download mfeat-{name} (number {number}) from OpenML: {error}; check the connection, or load a "
-                "copy of the data set from a file."
-            ) from error
-        X = np.asarray(part.data)
-        if X.ndim != 2 or X.shape[1] != n_features or len(part.target) != len(X):
-            raise FileError(
-                f"OpenML's mfeat-{name} (number {number}) has shape {X.shape}; expected {n_features} features and a "
-                "label for each sample."
-            )
-        views.append(X.astype(np.float64))
-        targets.append(np.asarray(part.target).astype(np.float64).astype(np.int64))
-    for (name, _, _), target in zip(UCI_PARTS, targets, strict=True):
-        if not np.array_equal(target, targets[0]):
-            raise FileError(
-                f"OpenML's mfeat-{UCI_PARTS[0][0]} and mfeat-{name} do not list the same samples in the same order."
-            )
-    labels = np.unique(targets[0], return_inverse=True)[1].astype(np.int64)
-    return MultiViewData(views, labels, [name for name, _, _ in UCI_PARTS])
+
+def _load_uci_digit() -> MultiViewData:
+    """The three views that the paper calls UCI-Digit."""
+    data = _load_mfeat()
+    views = [data.views[data.names.index(name)] for name in UCI_DIGIT_VIEWS]
+    return MultiViewData(views, data.labels, list(UCI_DIGIT_VIEWS))
 
 
 _SETS: tuple[tuple[DataSet, Callable[[], MultiViewData]], ...] = (
@@ -226,17 +216,46 @@ _SETS: tuple[tuple[DataSet, Callable[[], MultiViewData]], ...] = (
             "four Gaussian clusters in the plane, seen in two views, as in the paper's first experiment",
             200,
             4,
-            (("plane 1", 2), ("plane 2", 2)),
+            (("square", 2), ("star", 2)),
+            "BSD-3-Clause",
+            "drawn by anchor_align.data.make_simulated",
         ),
         make_simulated,
     ),
     (
         DataSet(
+            "mfeat",
+            "UCI multiple features: handwritten digits, measured in six ways",
+            2000,
+            10,
+            tuple(MFEAT_VIEWS.items()),
+            "CC BY 4.0",
+            f"R. Duin, Multiple Features, UCI Machine Learning Repository, {UCI_SOURCE}/72/multiple+features",
+        ),
+        _load_mfeat,
+    ),
+    (
+        DataSet(
+            "uci-digit",
+            "three views of mfeat: the paper's UCI-Digit",
+            2000,
+            10,
+            tuple((name, MFEAT_VIEWS[name]) for name in UCI_DIGIT_VIEWS),
+            "CC BY 4.0",
+            "as mfeat",
+        ),
+        _load_uci_digit,
+    ),
+    (
+        DataSet(
             "digits",
-            "handwritten digits of scikit-learn, measured in six ways",
+            "handwritten digits of scikit-learn, 8 x 8 pixels, measured in six ways by anchor-align",
             1797,
             10,
             (("pixels", 64), ("fourier", 54), ("gradients", 72), ("profiles", 48), ("zernike", 24), ("strokes", 77)),
+            "CC BY 4.0",
+            "E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, "
+            f"{UCI_SOURCE}/80/optical+recognition+of+handwritten+digits; as sklearn.datasets.load_digits has them",
         ),
         _load_digits,
     ),
@@ -247,19 +266,12 @@ _SETS: tuple[tuple[DataSet, Callable[[], MultiViewData]], ...] = (
             569,
             2,
             (("mean", 10), ("error", 10), ("worst", 10)),
+            "CC BY 4.0",
+            "W. Wolberg, O. Mangasarian, N. Street and W. Street, Breast Cancer Wisconsin (Diagnostic), UCI Machine "
+            f"Learning Repository, {UCI_SOURCE}/17/breast+cancer+wisconsin+diagnostic; as "
+            "sklearn.datasets.load_breast_cancer has them",
         ),
         _load_breast_cancer,
-    ),
-    (
-        DataSet(
-            "uci-digit",
-            "UCI multiple features, the three views of the paper's UCI-Digit; downloaded from OpenML on first use",
-            2000,
-            10,
-            tuple((name, n_features) for name, _, n_features in UCI_PARTS),
-            online=True,
-        ),
-        _load_uci_digit,
     ),
 )
 BUNDLED = tuple(each.name for each, _ in _SETS)
@@ -271,7 +283,7 @@ def catalogue() -> tuple[DataSet, ...]:
     Examples
     --------
     >>> [each.name for each in catalogue()]
-    ['simulated', 'digits', 'breast-cancer', 'uci-digit']
+    ['simulated', 'mfeat', 'uci-digit', 'digits', 'breast-cancer']
     """
     return tuple(each for each, _ in _SETS)
 
@@ -291,8 +303,6 @@ def load_bundled(name: str) -> MultiViewData:
     ------
     UnknownNameError
         If there is no such set.
-    FileError
-        If it cannot be downloaded.
 
     Examples
     --------

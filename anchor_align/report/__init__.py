@@ -10,6 +10,7 @@ from ._formats import FORMATS as FORMATS
 if TYPE_CHECKING:
     from ._cluster_number_figure import n_clusters_page as n_clusters_page
     from ._cluster_number_figure import plot_n_clusters as plot_n_clusters
+    from ._difference_figure import plot_differences as plot_differences
     from ._figure_style import check_figures as check_figures
     from ._figure_style import figure_bytes as figure_bytes
     from ._formatting import encodable as encodable
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from ._output_files import write_figures as write_figures
     from ._output_files import write_results as write_results
     from ._render import render as render
-    from ._study_figures import plot_differences as plot_differences
-    from ._study_figures import plot_sensitivity as plot_sensitivity
+    from ._sweep_figure import plot_sensitivity as plot_sensitivity
     from ._table_writers import study_table as study_table
 
 # Names are imported on first use: the command line reads FORMATS for its help, and must not import SciPy for that.
@@ -38,7 +38,8 @@ _HOMES = {
     "_outcomes": ("answer",),
     "_output_files": ("write_figures", "write_results"),
     "_render": ("render",),
-    "_study_figures": ("plot_differences", "plot_sensitivity"),
+    "_difference_figure": ("plot_differences",),
+    "_sweep_figure": ("plot_sensitivity",),
     "_table_writers": ("study_table",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from .. import __version__
 from ..study import Showcase, StudyResult
 from ._arms import Arms
+from ._difference_figure import plot_differences
 from ._figure_style import check_figures
-from ._formatting import count, percent, printable, score_name, setting_text, shortened
+from ._formatting import count, percent, points, printable, score_name, setting_text, shortened
 from ._graph_figure import plot_graphs
 from ._html_elements import arm_name, escaped, paragraph, picture, section, whole_page
-from ._html_sections import about, agreement_table, best_table, fixed_table
+from ._html_sections import about, result_tables
 from ._match_figures import plot_objective, plot_permutations, why_no_match
 from ._outcomes import answer, comparisons
-from ._study_figures import has_sweep, plot_differences, plot_sensitivity
+from ._sweep_figure import has_sweep, plot_sensitivity
 
 HOW_TO_READ = (
-    "For each data set and adapter, the first repeat. Rows of a graph are samples sorted by cluster, columns are "
+    "For each data set and adapter, one repeat. Rows of a graph are samples sorted by cluster, columns are "
     "anchors sorted by the cluster in which they weigh most: the cleaner the blocks along the diagonal, the better the "
     "graph tells the clusters apart."
 )
@@ -52,10 +53,10 @@ def html_report(result: StudyResult, showcases: Sequence[Showcase] | None = None
         paragraph(answer(result), "answer"),
         "</header>",
         "<main>",
-        section("Result", fixed_table(result), agreement_table(result), best_table(result)),
+        section("Result", *result_tables(result)),
         section("Difference in every repeat", _differences(result)),
         section("Sensitivity to settings", _sensitivity(result)),
-        section("A closer look", paragraph(HOW_TO_READ) if shown else "", *map(_showcase, shown)),
+        section("A closer look", paragraph(HOW_TO_READ) if shown else "", *(_showcase(case, result) for case in shown)),
         section("How it was made", about(result)),
         "</main>",
         f"<footer>Made with anchor-align {escaped(__version__)}.</footer>",
@@ -77,15 +78,25 @@ def _listed(names: Sequence[str], what: str) -> str:
 
 
 def _differences(result: StudyResult) -> str:
-    if not any(row.difference for row in comparisons(result)):
-        return ""
-    rows = count(len(result.of_footing("fixed")), "row")
-    alt = f"Aligned minus unaligned, {score_name(result.score)} in points, for {rows}; the table above has the numbers."
-    caption = (
-        "Aligned minus unaligned: each dot is a repeat, the diamond their mean, the line its 95 % interval. Coloured "
-        "where the interval leaves out zero, grey where it does not or where there is none."
+    """A figure for every pair of arms."""
+    return "\n".join(
+        _difference_picture(result, arms)
+        for arms in result.versus
+        if any(row.difference for row in comparisons(result, arms=arms))
     )
-    return picture(lambda theme, width: plot_differences(result, theme=theme, width=width), alt, caption, wide=True)
+
+
+def _difference_picture(result: StudyResult, arms: tuple[str, str]) -> str:
+    first, second = map(printable, arms)
+    rows = count(len(result.of_footing("fixed")), "row")
+    alt = f"{first} minus {second}, {score_name(result.score)} in points, for {rows}; the table above has the numbers."
+    caption = (
+        f"{first} minus {second}: each dot is a repeat, the diamond their mean, the line its interval. Coloured where "
+        "the test finds a difference (the interval leaves out zero), grey where it does not or where there is no test."
+    )
+    return picture(
+        lambda theme, width: plot_differences(result, versus=arms, theme=theme, width=width), alt, caption, wide=True
+    )
 
 
 def _sensitivity(result: StudyResult) -> str:
@@ -100,13 +111,23 @@ def _sensitivity(result: StudyResult) -> str:
     return picture(lambda theme, width: plot_sensitivity(result, theme=theme, width=width), alt, caption, wide=True)
 
 
-def _showcase(case: Showcase) -> str:
+def _which_repeat(case: Showcase, result: StudyResult) -> str:
+    """Which repeat is shown, and how typical it is."""
+    first, second = result.versus[0]
+    rows = [row for row in result.of_footing("fixed") if row.setting == case.setting]
+    differences = [row.contrasts.get((first, second), {}).get(result.score) for row in rows]
+    if not differences or differences[0] is None:
+        return f"Repeat {case.repeat} of 0 to {result.repeats - 1}, the first that finished."
+    return (
+        f"Repeat {case.repeat} of 0 to {result.repeats - 1}: of all repeats, its difference {printable(first)} minus "
+        f"{printable(second)} is nearest the mean, {points(differences[0].mean)} points of {score_name(result.score)}."
+    )
+
+
+def _showcase(case: Showcase, result: StudyResult) -> str:
     """Graphs, permutations and objective of one run."""
     name = f"{printable(case.setting.dataset)} · {printable(case.setting.adapter)}"
-    scores = [
-        f"<li>{arm_name(arm)} <strong>{percent(case.accuracy[arm])}</strong> % ACC</li>"
-        for arm in Arms.named(case.accuracy)
-    ]
+    scores = [f"<li>{arm_name(arm)} {percent(case.accuracy[arm])} % ACC</li>" for arm in Arms.named(case.accuracy)]
     chips = (
         f'<ul class="chips small"><li class="muted">{escaped(setting_text(case.setting))}</li>{"".join(scores)}</ul>'
     )
@@ -120,7 +141,8 @@ def _showcase(case: Showcase) -> str:
         paragraph(printable(why_no_match(case.clusterer))) if case.clusterer.aligner_ is None else _match(case, name)
     )
     figures = f'<div class="showcase">\n{graphs}\n<div>\n{match}\n</div>\n</div>'
-    return f"<h3>{escaped(name)}</h3>\n{chips}\n{figures}"
+    which = paragraph(_which_repeat(case, result), "muted")
+    return f"<h3>{escaped(name)}</h3>\n{which}\n{chips}\n{figures}"
 
 
 def _match(case: Showcase, name: str) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 
-from ..study import DONE, ArmSummary, DataInfo, StudyResult
+from ..study import BETTER, DONE, NOTHING_TO_ALIGN, WORSE, ArmSummary, DataInfo, StudyResult
 from ._arms import Arms, arm_class
+from ._difference_tables import statistics_text
 from ._footing_table import footing_table
 from ._formatting import (
     anchors_text,
@@ -25,7 +27,7 @@ from ._formatting import (
     varying,
 )
 from ._html_elements import arm_name, cell, escaped, facts, paragraph, row_name, table
-from ._outcomes import BETTER, FAILED, SAME, UNLABELLED, WORSE, Comparison, comparisons
+from ._outcomes import FAILED, NO_ARM, UNLABELLED, Comparison, comparisons
 from ._report_table import ReportTable
 from ._study_tables import arm_cells
 
@@ -35,14 +37,23 @@ MOST_ROWS = 40
 LONGEST_NAME = 60
 MOST_VIEWS, MOST_REASONS = 12, 20
 NOTHING = '<span class="muted">none</span>'
-SIGNS = {BETTER: ("▲", "aligned"), WORSE: ("▼", "unaligned")}
+SIGNS = {BETTER: ("▲", 0), WORSE: ("▼", 1)}
 
 
-def fixed_table(result: StudyResult) -> str:
-    """Rows in which nothing was chosen by label."""
-    rows = comparisons(result)
-    if not rows:
-        return ""
+def result_tables(result: StudyResult) -> list[str]:
+    """A table for every score, and for every further pair of arms: rows in which nothing was chosen by label first."""
+    made = []
+    makers = {"fixed": _fixed_table, "agreement": _agreement_table, "best": _best_table}
+    for footing, make in makers.items():
+        if result.of_footing(footing):
+            for arms, score in itertools.product(result.versus, result.scores):
+                made.append(make(result, comparisons(result, footing, arms, score), arms, score))
+    if result.of_footing("agreement") and (footings := footing_table(result)) is not None:
+        made.append(_plain_table(footings))
+    return made
+
+
+def _fixed_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:
     settings = [row.summary.setting for row in rows if row.summary.setting is not None]
     vary = varying(settings)
     columns = {
@@ -55,30 +66,28 @@ def fixed_table(result: StudyResult) -> str:
     places = [
         "".join(cell(escaped(texts[at]), kind) for (_, kind), texts in shown.items()) for at in range(len(settings))
     ]
-    caption = (
-        f"{score_name(result.score)} in %, mean ± standard deviation over {count(result.repeats, 'repeat')}; the best "
-        "mean is bold. Difference: aligned minus unaligned in points, paired by repeat, with its 95 % interval. p: "
-        "exact signed-rank test, two-sided, not corrected for the number of rows. Fixed settings: nothing was chosen "
-        f"by label{vary.common}."
+    means = (
+        f"{score_name(score)} in %, mean ± standard deviation over {count(result.repeats, 'repeat')}; the highest "
+        "mean is bold. "
     )
-    made = _result_table(caption, "Results at fixed settings", rows, result, list(shown), places)
+    caption = (
+        f"{means if arms == result.versus[0] else ''}{_difference_caption(rows, arms, score)} Fixed settings: nothing "
+        f"was chosen by label{vary.common}."
+    )
+    label = f"{score_name(score)} at fixed settings, {' and '.join(arms)}"
+    made = _result_table(caption, label, rows, result, arms, score, list(shown), places)
     if len(rows) <= MOST_ROWS:
         return made
     return f"<details>\n<summary>Table of all {len(rows)} rows</summary>\n{made}\n</details>"
 
 
-def agreement_table(result: StudyResult) -> str:
-    """Rows in which each arm has the setting that the agreement of the views chooses."""
-    rows = comparisons(result, "agreement")
-    if not rows:
-        return ""
+def _agreement_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:
     caption = (
         "Settings chosen by agreement of the views: no labels were used. Below each mean: the setting, and from how "
-        "many it was chosen."
+        f"many it was chosen. {_difference_caption(rows, arms, score)}"
     )
-    made = _result_table(caption, "Results at the settings chosen by agreement", rows, result, [], [""] * len(rows))
-    footings = footing_table(result)
-    return made if footings is None else f"{made}\n{_plain_table(footings)}"
+    label = f"{score_name(score)} at the settings chosen by agreement, {' and '.join(arms)}"
+    return _result_table(caption, label, rows, result, arms, score, [], [""] * len(rows))
 
 
 def _plain_table(made: ReportTable) -> str:
@@ -92,17 +101,20 @@ def _plain_table(made: ReportTable) -> str:
     return table(made.caption, heads, lines, "results")
 
 
-def best_table(result: StudyResult) -> str:
-    """Rows in which each arm has its best setting by label."""
-    rows = comparisons(result, "best")
-    if not rows:
-        return ""
+def _best_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:
     caption = (
         f"Best settings, chosen by label: for each arm the setting with the highest mean {score_name(result.score)}, "
         "as much of the literature reports. This is optimistic: without labels nobody could choose like that, and an "
-        "arm with more settings has more chances. Below each mean: the setting, and from how many it was chosen."
+        "arm with more settings has more chances. Below each mean: the setting, and from how many it was chosen. "
+        f"{_difference_caption(rows, arms, score)}"
     )
-    return _result_table(caption, "Results at the best settings", rows, result, [], [""] * len(rows))
+    label = f"{score_name(score)} at the best settings, {' and '.join(arms)}"
+    return _result_table(caption, label, rows, result, arms, score, [], [""] * len(rows))
+
+
+def _difference_caption(rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:
+    statistics = statistics_text(row.difference for row in rows)
+    return f"Difference: {arms[0]} minus {arms[1]} in points of {score_name(score)}, {statistics}."
 
 
 def _result_table(
@@ -110,22 +122,24 @@ def _result_table(
     label: str,
     rows: Sequence[Comparison],
     result: StudyResult,
+    pair: tuple[str, str],
+    score: str,
     setting_heads: Sequence[tuple[str, str]],
     setting_cells: Sequence[str],
 ) -> str:
-    """Data, adapter, settings, arms, difference and verdict; the repeats have a column where rows differ in them."""
-    arms, uneven = Arms.of(result), len({row.difference.n for row in rows if row.difference}) > 1
-    numbers = [*map(arm_name, arms), "difference", "95 % interval", "p", *["repeats"] * uneven]
+    """Data, adapter, settings, arms, difference and verdict; the arms have been shown for a later pair."""
+    arms = Arms.of(result) if pair == result.versus[0] else Arms(())
+    uneven = len({row.difference.n for row in rows if row.difference}) > 1
+    numbers = [*map(arm_name, arms), "difference", "interval", "p", *["n"] * uneven]
     heads = [("data", ""), ("adapter", ""), *setting_heads, *((name, "number") for name in numbers), ("verdict", "")]
     lines = []
     for row, settings in zip(rows, setting_cells, strict=True):
         data, adapter = row.summary.dataset, row.summary.adapter
         name = f'<span title="{escaped(data)}">{escaped(shortened(data, LONGEST_NAME))}</span>'
-        found = zip(arms, arm_cells(row.summary, arms, result.score), strict=True)
+        found = zip(arms, arm_cells(row.summary, arms, score), strict=True)
         chosen = "best of" if row.summary.footing == "best" else "one of"
         means = [
-            _mean(arm, arms, row.summary.arms.get(arm), result.score, bold=each.bold, chosen=chosen)
-            for arm, each in found
+            _mean(arm, arms, row.summary.arms.get(arm), score, bold=each.bold, chosen=chosen) for arm, each in found
         ]
         shown = "".join(cell(each, "number") for each in (*means, *_difference(row, uneven)))
         lines.append(row_name(name) + cell(escaped(adapter)) + settings + shown + cell(_verdict(row), "words"))
@@ -160,13 +174,15 @@ def _verdict(row: Comparison) -> str:
         return "failed" + "".join(f"<small>{escaped(reason)}</small>" for reason in row.summary.failures[:2])
     if row.outcome == UNLABELLED:
         return "no labels"
-    if row.outcome == SAME or row.difference is None:
+    if row.outcome == NO_ARM or row.difference is None:
+        return "not both arms"
+    if row.outcome == NOTHING_TO_ALIGN:
         return "the same: anchors correspond by construction"
     words = escaped(row.difference.verdict)
     if row.outcome not in SIGNS:
         return words
-    sign, arm = SIGNS[row.outcome]
-    return f'<strong class="{arm_class(arm)}">{sign} {words}</strong>'
+    sign, at = SIGNS[row.outcome]
+    return f'<span class="{arm_class(row.difference.arms[at])}">{sign} {words}</span>'
 
 
 def about(result: StudyResult) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ..data import make_folder, write_whole
 from ..study import DataInfo, Showcase, StudyResult
+from ._difference_figure import plot_differences
 from ._figure_style import check_figures, figure_bytes
 from ._formats import FIGURE_FORMATS, FILE_FORMATS
 from ._formatting import setting_text
@@ -20,7 +21,7 @@ from ._graph_figure import plot_graphs
 from ._match_figures import plot_objective, plot_permutations
 from ._outcomes import comparisons
 from ._render import no_formula, render
-from ._study_figures import has_sweep, plot_differences, plot_sensitivity
+from ._sweep_figure import has_sweep, plot_sensitivity
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -98,8 +99,10 @@ def write_figures(
 
 def _figures(result: StudyResult, showcases: Sequence[Showcase]) -> Iterator[tuple[str, Figure]]:
     """Names and figures, one at a time: they are large."""
-    if any(row.difference for row in comparisons(result)):
-        yield "differences", plot_differences(result)
+    for at, arms in enumerate(result.versus):
+        if any(row.difference for row in comparisons(result, arms=arms)):
+            name = f"differences-{'-'.join(arms)}" if at else "differences"
+            yield name, plot_differences(result, versus=arms)
     if has_sweep(result):
         yield "sensitivity", plot_sensitivity(result)
     for case in showcases:

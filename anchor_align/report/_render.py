@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +11,17 @@ from dataclasses import asdict
 import numpy as np
 
 from ..checks import check_choice
-from ..study import SCORES, ArmSummary, Record, Setting, StudyResult, Summary, anchors_text
+from ..study import (
+    SCORES,
+    ArmSummary,
+    Difference,
+    Record,
+    Setting,
+    StudyResult,
+    Summary,
+    anchors_text,
+    over_data_sets,
+)
 from ._formats import FORMATS
 from ._formatting import value_text
 from ._table_writers import to_latex, to_markdown, to_plain_text
@@ -68,6 +79,8 @@ def to_json(result: StudyResult) -> str:
     about = {
         "kind": result.kind,
         "score": result.score,
+        "scores": result.scores,
+        "versus": [{"first": first, "second": second} for first, second in result.versus],
         "repeats": result.repeats,
         "seed": result.seed,
         "reference": result.reference,
@@ -81,6 +94,7 @@ def to_json(result: StudyResult) -> str:
         "study": _dump(about),
         "records": _lines([_record(record) for record in result.records]),
         "summary": _lines([_summary(row) for row in result.summaries]),
+        "over_data_sets": _lines(_overall(result)),
         "environment": _dump(result.environment),
     }
     return "{\n" + ",\n".join(f' "{name}": {text}' for name, text in parts.items()) + "\n}\n"
@@ -147,9 +161,29 @@ def _summary(row: Summary) -> dict[str, object]:
         "footing": row.footing,
         **(where if row.setting is None else _setting(row.setting)),
         "arms": {name: _arm(arm) for name, arm in row.arms.items()},
-        "differences": {score: asdict(difference) for score, difference in row.differences.items()},
+        "differences": {score: _difference(difference) for score, difference in row.differences.items()},
+        "contrasts": [
+            {"score": score, **_difference(difference)}
+            for by_score in row.contrasts.values()
+            for score, difference in by_score.items()
+        ],
         "failures": list(row.failures),
     }
+
+
+def _difference(difference: Difference) -> dict[str, object]:
+    first, second = difference.arms
+    found = {**asdict(difference), "verdict": difference.verdict}
+    return {"first": first, "second": second, **{name: each for name, each in found.items() if name != "arms"}}
+
+
+def _overall(result: StudyResult) -> list[dict[str, object]]:
+    """Differences over data sets, of all pairs of arms."""
+    return [
+        {"footing": each.footing, "adapter": each.adapter, "score": score, **_difference(each.difference)}
+        for arms, score in itertools.product(result.versus, SCORES)
+        for each in over_data_sets(result.summaries, arms, score)
+    ]
 
 
 def _arm(arm: ArmSummary) -> dict[str, object]:

@@ -1,9 +1,14 @@
-"""A table before it has a format: plain text, with a true minus sign and "±" in numbers; every writer escapes it."""
+"""A table before it has a format: plain text, with a true minus sign and "±" in numbers; writers escape it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from ..study import Setting
+from ._formatting import Varying, anchors_text, number_text, params_text
+
+FAILED_TEXT = "failed"
 
 
 @dataclass(frozen=True)
@@ -74,3 +79,17 @@ def blanked(columns: Sequence[Column], rows: Sequence[TableRow]) -> list[TableRo
         shown.append(tuple(new))
         above = row
     return shown
+
+
+def setting_columns(vary: Varying) -> list[Column]:
+    columns = [Column("data", merged=True), Column("adapter", merged=True)]
+    columns += [Column("settings", merged=True)] if vary.any_params else []
+    columns += [Column("anchors", numbers=True)] if vary.anchors else []
+    return columns + ([Column("lam", numbers=True)] if vary.lam else [])
+
+
+def setting_cells(setting: Setting, vary: Varying) -> TableRow:
+    texts = [setting.dataset, setting.adapter]
+    texts += [params_text(vary.of(setting))] if vary.any_params else []
+    texts += [anchors_text(setting.n_anchors)] if vary.anchors else []
+    return cells(*texts, *([number_text(setting.lam)] if vary.lam else []))

@@ -52,7 +52,7 @@ _BLOCK = re.compile(r"^(\s*|\d+)([#>+=.)-])")
 WIDEST = 40
 
 # LaTeX: what fits on a page, in a column, and side by side in the usual size.
-ROWS_ON_A_PAGE, LONGEST_NAME, MANY_COLUMNS = 40, 24, 8
+ROWS_ON_A_PAGE, LONGEST_NAME, MANY_COLUMNS = 40, 24, 7
 # LaTeX gives up if more than some eighteen tables wait for a page of their own.
 TABLES_IN_A_ROW = 12
 _GREEK = ("alpha", "beta", "gamma", "delta", "lambda", "mu", "sigma", "Delta", "Sigma")
@@ -227,10 +227,13 @@ def _shown_width(text: str) -> int:
 
 
 def to_latex(result: StudyResult) -> str:
-    r"""All tables of a study, one after the other; ``\usepackage{booktabs}`` is all they need."""
+    r"""All tables of a study, one after the other; ``\usepackage{booktabs}`` is all they need.
+
+    They are as wide as the page, also where its text has two columns. The labels are tab:compare-1, tab:compare-2, ...
+    """
     tables = [
-        _latex_table(table, start)
-        for table in study_tables(result)
+        _latex_table(table, start, f"tab:{result.kind}-{number}")
+        for number, table in enumerate(study_tables(result), 1)
         for start in range(0, len(table.rows), ROWS_ON_A_PAGE)
     ]
     for at in range(TABLES_IN_A_ROW, len(tables), TABLES_IN_A_ROW):
@@ -262,13 +265,15 @@ def _latex_character(character: str) -> str:
     return f"{{[}}U+{ord(character):04X}{{]}}"
 
 
-def _latex_table(table: ReportTable, start: int) -> str:
-    """The page of a table that begins with this row."""
+def _latex_table(table: ReportTable, start: int, label: str) -> str:
+    """The page of a table that begins with this row; the first page has the label."""
     wide = len(table.columns) > MANY_COLUMNS
     rows = [tuple(replace(c, text=(c.short if wide else "") or c.text) for c in row) for row in table.rows]
     caption = f"{escape_latex(table.caption)}{_bold_note(table)}{', continued' if start else ''}"
     layout = "".join(map(_latex_column, table.columns, zip(*rows, strict=True)))
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}"]
+    # With a star: across both columns of a page that has two; the same as without where it has one.
+    lines = [r"\begin{table*}", r"\centering", rf"\caption{{{caption}}}"]
+    lines += [] if start else [rf"\label{{{label}}}"]
     lines += [r"\par\smallskip", r"\scriptsize" if wide else r"\footnotesize", r"\setlength{\tabcolsep}{4pt}"]
     lines += [rf"\begin{{tabular}}{{{layout}}}", r"\toprule"]
     lines += [" & ".join(escape_latex(column.header) for column in table.columns) + r" \\", r"\midrule"]
@@ -276,7 +281,7 @@ def _latex_table(table: ReportTable, start: int) -> str:
     lines += [r"\bottomrule", r"\end{tabular}"]
     if start + ROWS_ON_A_PAGE >= len(rows):
         lines += [rf"\par\smallskip\raggedright {_breakable(note)}\par" for note in table.notes]
-    return "\n".join([*lines, r"\end{table}", ""])
+    return "\n".join([*lines, r"\end{table*}", ""])
 
 
 def _latex_column(column: Column, texts: TableRow) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from ..arrays import IndexArray
 from ..clustering import AlignedClusterer
 from ..fusion import FUSIONS, Fusion
-from ._vocabulary import DONE
+from ._differences import Difference
+from ._vocabulary import DEFAULT_VERSUS, DONE
 
 # Arms of every study; all fusions of this package; those that depend on ``lam``.
 ARMS = tuple(fusion.name for fusion in FUSIONS if fusion.in_every_study)
@@ -124,32 +125,6 @@ class ArmSummary:
 
 
 @dataclass(frozen=True)
-class Difference:
-    """aligned - unaligned of one score, paired by repeat.
-
-    Attributes
-    ----------
-    n : int
-        Number of pairs.
-    mean : float
-    low, high : float or None
-        95 % interval of the mean (Student's t). None for one pair, and for a method without randomness.
-    p : float or None
-        Of the signed-rank test, two-sided, not corrected for the number of rows; None where the interval is None.
-    verdict : str
-        "aligned better", "unaligned better", "no clear difference" if the interval contains zero, "the same, nothing to
-        align" if anchors correspond by construction, or the reason why there is no interval.
-    """
-
-    n: int
-    mean: float
-    low: float | None
-    high: float | None
-    p: float | None
-    verdict: str
-
-
-@dataclass(frozen=True)
 class Summary:
     """One row of the result: a data set and an adapter at one setting, or at the best of the grid.
 
@@ -162,8 +137,9 @@ class Summary:
     setting : Setting or None
         None on the footings "agreement" and "best": each arm has its own setting.
     arms : dict of ArmSummary by arm
-    differences : dict of Difference by score
-        Empty if there are no pairs: no labels, or all runs of one arm failed.
+    contrasts : dict of dict of Difference by pair of arms and score
+        Without the pairs that cannot be compared: no labels, an arm that the adapter does not have, or all runs of one
+        arm failed.
     failures : tuple of str
         Distinct reasons why runs failed.
     """
@@ -173,8 +149,13 @@ class Summary:
     adapter: str
     setting: Setting | None
     arms: Mapping[str, ArmSummary]
-    differences: Mapping[str, Difference]
+    contrasts: Mapping[tuple[str, str], Mapping[str, Difference]]
     failures: tuple[str, ...] = ()
+
+    @property
+    def differences(self) -> Mapping[str, Difference]:
+        """Aligned - unaligned by score; empty if the two were not compared."""
+        return self.contrasts.get(DEFAULT_VERSUS, {})
 
 
 @dataclass(frozen=True)
@@ -224,11 +205,14 @@ class AdapterInfo:
 
 @dataclass(frozen=True, eq=False)
 class Showcase:
-    """The first repeat of an adapter on a data set.
+    """A typical repeat of an adapter on a data set.
 
     Attributes
     ----------
     setting : Setting
+    repeat : int
+        The repeat whose difference between the arms of the study's first pair is nearest the mean difference; the first
+        one without labels.
     clusterer : AlignedClusterer
         Fitted with aligned fusion and the seed of the run.
     labels : ndarray of shape (n_samples,) or None
@@ -241,6 +225,7 @@ class Showcase:
     clusterer: AlignedClusterer
     labels: IndexArray | None
     accuracy: Mapping[str, float]
+    repeat: int = 0
 
 
 @dataclass(frozen=True)
@@ -257,7 +242,7 @@ class StudyResult:
     data : tuple of DataInfo
     adapters : tuple of AdapterInfo
     score : str
-        The score that tables and figures show, and that chooses the best setting of a grid.
+        The score that figures show, and that chooses the best setting of a grid.
     repeats, seed : int
     reference : str
         Reference of the alignment, as given.
@@ -271,6 +256,10 @@ class StudyResult:
         The same as in every record's setting.
     fusions : tuple of Fusion
         The arms, in the order in which they are shown.
+    more_scores : tuple of str
+        Scores that tables show besides.
+    versus : tuple of (str, str)
+        Pairs of arms that are compared: first - second. Figures show the first pair.
     """
 
     kind: str
@@ -287,6 +276,13 @@ class StudyResult:
     showcases: tuple[Showcase, ...] = field(default=(), repr=False)
     options: tuple[tuple[str, object], ...] = ()
     fusions: tuple[Fusion, ...] = field(default=FUSIONS, repr=False, compare=False)
+    more_scores: tuple[str, ...] = ()
+    versus: tuple[tuple[str, str], ...] = (DEFAULT_VERSUS,)
+
+    @property
+    def scores(self) -> tuple[str, ...]:
+        """All scores that tables show."""
+        return (self.score, *self.more_scores)
 
     @property
     def arms(self) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Fitted runs for figures: the first repeat of each data set and adapter is fitted again."""
+"""Fitted runs for figures: a typical repeat of each data set and adapter is fitted again."""
 
 from __future__ import annotations
 
@@ -23,11 +23,17 @@ PREFERRED_LAM = 0.1
 
 
 def fit_showcases(
-    records: Sequence[Record], specs: Sequence[DataSpec], grid: Grid, worker: Worker, processes: Processes
+    records: Sequence[Record],
+    specs: Sequence[DataSpec],
+    grid: Grid,
+    worker: Worker,
+    processes: Processes,
+    score: str,
+    arms: tuple[str, str],
 ) -> Iterator[Showcase]:
-    """Fit the first repeat of each data set and adapter again, if it was finished; adapters of others elsewhere."""
-    for runs in _first_repeats(records):
-        setting, seed = runs["aligned"].setting, runs["aligned"].seed
+    """Fit a typical repeat of each data set and adapter again, if one was finished; adapters of others elsewhere."""
+    for runs in _typical_repeats(records, score, arms):
+        setting, seed, repeat = runs["aligned"].setting, runs["aligned"].seed, runs["aligned"].repeat
         spec = next(spec for spec in specs if spec.name == setting.dataset)
         given = spec, setting, seed, grid.reference, grid.options
         try:
@@ -38,7 +44,7 @@ def fit_showcases(
         except (Exception, SystemExit):  # the run worked: the study has its result, and this figure is left out
             continue
         accuracy = {arm: record.scores["acc"] for arm, record in runs.items() if record.scores is not None}
-        yield Showcase(setting, clusterer, worker.shelf.get(spec).labels, accuracy)
+        yield Showcase(setting, clusterer, worker.shelf.get(spec).labels, accuracy, repeat)
 
 
 def _fit(
@@ -69,17 +75,32 @@ def _fit(
         return clusterer.fit(dict(zip(views.names, views.matrices, strict=True)), mask=views.mask)
 
 
-def _first_repeats(records: Sequence[Record]) -> list[dict[str, Record]]:
-    """Arms of the first repeat at one setting of each data set and adapter."""
-    by_setting: dict[Hashable, dict[str, Record]] = {}
+def _typical_repeats(records: Sequence[Record], score: str, arms: tuple[str, str]) -> list[dict[str, Record]]:
+    """Arms of one repeat at one setting of each data set and adapter: that nearest the mean difference."""
+    by_setting: dict[Hashable, dict[int, dict[str, Record]]] = {}
     for record in records:
-        if record.repeat == 0 and record.status == DONE:
-            by_setting.setdefault(setting_key(record.setting), {})[record.arm] = record
+        if record.status == DONE:
+            by_setting.setdefault(setting_key(record.setting), {}).setdefault(record.repeat, {})[record.arm] = record
     chosen: dict[tuple[str, str], dict[str, Record]] = {}
-    for runs in by_setting.values():
-        if "aligned" in runs:
-            setting = runs["aligned"].setting
-            shown = chosen.setdefault((setting.dataset, setting.adapter), runs)
-            if PREFERRED_LAM == setting.lam != shown["aligned"].setting.lam:
-                chosen[setting.dataset, setting.adapter] = runs
+    for repeats in by_setting.values():
+        finished = [runs for _, runs in sorted(repeats.items()) if "aligned" in runs]
+        if finished:
+            setting = finished[0]["aligned"].setting
+            shown = chosen.get((setting.dataset, setting.adapter))
+            if shown is None or PREFERRED_LAM == setting.lam != shown["aligned"].setting.lam:
+                chosen[setting.dataset, setting.adapter] = _nearest_mean(finished, score, arms)
     return list(chosen.values())
+
+
+def _nearest_mean(finished: list[dict[str, Record]], score: str, arms: tuple[str, str]) -> dict[str, Record]:
+    """The first of the repeats whose difference is nearest the mean; the first of all without scores."""
+    gains = []
+    for at, runs in enumerate(finished):
+        first, second = (runs[arm].scores if arm in runs else None for arm in arms)
+        if first is not None and second is not None:
+            gains.append((first[score] - second[score], at))
+    if not gains:
+        return finished[0]
+    mean = sum(gain for gain, _ in gains) / len(gains)
+    # Rounded: rounding errors must not decide between repeats.
+    return finished[min(gains, key=lambda pair: (round(abs(pair[0] - mean), 12), pair[1]))[1]]

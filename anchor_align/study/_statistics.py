@@ -1,82 +1,53 @@
-"""Statistics of records: means, paired differences with intervals, and the best setting of a grid."""
+"""Statistics of records: means, paired differences over repeats and data sets, and the best setting of a grid."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.special import stdtrit
 
 from ..checks import check_choice
-from ..errors import InputError
 from ..fusion import FUSIONS, Fusion
 from ._agreed_settings import agreed
-from ._results import ArmSummary, Difference, Record, Setting, Summary, setting_key
-from ._vocabulary import DONE, FOOTINGS, SCORES
+from ._differences import Difference, compare_rows
+from ._results import ArmSummary, Record, Setting, Summary, setting_key
+from ._sign_flips import DIGITS
+from ._vocabulary import DEFAULT_VERSUS, DONE, FOOTINGS, NOTHING_TO_ALIGN, SCORES
 
-CONFIDENCE = 0.95
-ALIGNED_BETTER, UNALIGNED_BETTER = "aligned better", "unaligned better"
-NO_DIFFERENCE, ONE_REPEAT = "no clear difference", "one repeat: no interval"
-NOTHING_TO_ALIGN = "the same, nothing to align"
-ALWAYS_HIGHER = {True: "aligned higher, the same in every repeat", False: "unaligned higher, the same in every repeat"}
-
-# Scores are between -1 and 1: digits beyond these come from the order of additions, not from the data.
-_DIGITS = 12
-_ROUNDING = 1e-10  # larger, because a t interval of few repeats multiplies the rounding error
+# Scores of the repeats that both arms finished, and whether anchors were matched.
+_Pairs = tuple[dict[str, tuple[list[float], list[float]]], bool]
 
 
-def paired_difference(aligned: ArrayLike, unaligned: ArrayLike) -> Difference:
-    """Compare two arms, repeat by repeat.
+@dataclass(frozen=True)
+class Overall:
+    """The difference of two arms over data sets.
 
-    Parameters
+    Attributes
     ----------
-    aligned, unaligned : array-like of shape (n_repeats,)
-        One score of each arm, in the same order of repeats.
-
-    Returns
-    -------
-    Difference
-        The mean of aligned - unaligned, its 95 % interval (Student's t), the two-sided p of Wilcoxon's signed-rank
-        test, and a verdict. Interval and p are None for one repeat, and for a difference other than zero that is the
-        same in every repeat, as with a method without randomness.
-
-    Notes
-    -----
-    The p is exact, also for tied differences: it counts all signs that differences of these sizes can have.
-    Differences of zero are left out, as Wilcoxon did; if all are zero, p is 1. The p cannot fall below
-    ``2 ** (1 - n)``: with fewer than six repeats it is never below 0.05.
-
-    Examples
-    --------
-    >>> from anchor_align.study import paired_difference
-    >>> found = paired_difference([0.80, 0.85, 0.83, 0.90], [0.70, 0.72, 0.75, 0.71])
-    >>> print(f"{found.mean:.3f} in [{found.low:.3f}, {found.high:.3f}], p = {found.p}, n = {found.n}: {found.verdict}")
-    0.125 in [0.049, 0.201], p = 0.125, n = 4: aligned better
+    footing, adapter : str
+    score : str
+    n_rows : int
+        Number of rows; the mean of a data set is over its rows.
+    difference : Difference
+        Paired by data set.
     """
-    a, u = np.asarray(aligned, dtype=float), np.asarray(unaligned, dtype=float)
-    if a.ndim != 1 or a.shape != u.shape or a.size == 0:
-        raise InputError(f"Paired scores must be two lists of one length >= 1; got shapes {a.shape} and {u.shape}.")
-    if not (np.isfinite(a).all() and np.isfinite(u).all()):
-        raise InputError("Paired scores must be finite.")
-    differences = np.round(a - u, _DIGITS)
-    n, mean = a.size, float(differences.mean())
-    if n == 1:
-        return Difference(n, mean, None, None, None, ONE_REPEAT)
-    same = bool((differences == differences[0]).all())
-    if same and differences[0] != 0:
-        return Difference(n, mean, None, None, None, ALWAYS_HIGHER[mean > 0])
-    if same and np.ptp(np.round(a, _DIGITS)) == 0:
-        return Difference(n, mean, None, None, None, NO_DIFFERENCE)
-    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * float(differences.std(ddof=1)) / n**0.5
-    low, high = mean - half, mean + half
-    verdict = ALIGNED_BETTER if low > _ROUNDING else UNALIGNED_BETTER if high < -_ROUNDING else NO_DIFFERENCE
-    return Difference(n, mean, low, high, _signed_rank(differences), verdict)
+
+    footing: str
+    adapter: str
+    score: str
+    n_rows: int
+    difference: Difference
 
 
 def summarise(
-    records: Sequence[Record], *, score: str, footings: Sequence[str], fusions: Sequence[Fusion] = FUSIONS
+    records: Sequence[Record],
+    *,
+    score: str,
+    footings: Sequence[str],
+    fusions: Sequence[Fusion] = FUSIONS,
+    versus: Sequence[tuple[str, str]] = (DEFAULT_VERSUS,),
 ) -> tuple[Summary, ...]:
     """Rows of a result, in the order in which they appear in the records.
 
@@ -93,6 +64,9 @@ def summarise(
         compete: no setting wins because its worst runs failed.
     fusions : sequence of Fusion, optional
         The arms, in the order in which they are shown; by default those of this package.
+    versus : sequence of (str, str), default=(("aligned", "unaligned"),)
+        Pairs of arms to compare: first - second. For every pair and score, p and intervals are corrected for the number
+        of rows of the footing (Holm).
 
     Returns
     -------
@@ -100,22 +74,54 @@ def summarise(
         Footing by footing.
     """
     check_choice("score", score, SCORES)
-    rows: list[Summary] = []
+    summaries: list[Summary] = []
     for footing in footings:
+        rows: list[tuple[Summary, dict[str, list[Record]]]] = []
+        groups = _grouped(records, lambda r: (r.setting.dataset, r.setting.adapter))
         if check_choice("footing", footing, FOOTINGS) == "fixed":
             for group in _grouped(records, lambda r: setting_key(r.setting)):
                 runs = {fusion.name: [r for r in group if r.arm == fusion.name] for fusion in fusions}
                 chosen = {arm: (found, 1) for arm, found in runs.items() if found}
                 rows.append(_row("fixed", group, group[0].setting, chosen))
-            continue
-        groups = _grouped(records, lambda r: (r.setting.dataset, r.setting.adapter))
-        if footing == "agreement":
+        elif footing == "agreement":
             rows += [_row(footing, each, None, _chosen_settings(each, fusions, _agreed)) for each in groups]
         else:
             scored = [each for each in groups if not any(r.status == DONE and r.scores is None for r in each)]
             best = partial(_highest, score=score)
             rows += [_row(footing, each, None, _chosen_settings(each, fusions, best)) for each in scored]
-    return tuple(rows)
+        summaries += _compared(rows, versus)
+    return tuple(summaries)
+
+
+def over_data_sets(
+    summaries: Sequence[Summary], arms: tuple[str, str] = DEFAULT_VERSUS, score: str = "acc"
+) -> tuple[Overall, ...]:
+    """The mean difference of two arms over data sets, for every footing and adapter with two data sets or more.
+
+    Parameters
+    ----------
+    summaries : sequence of Summary
+    arms : tuple of str, default=("aligned", "unaligned")
+    score : {"acc", "nmi", "purity", "fscore", "ari"}, default="acc"
+
+    Returns
+    -------
+    tuple of Overall
+        Each data set counts once: with the mean over its rows. Corrected for the number of adapters (Holm).
+    """
+    found: list[Overall] = []
+    for footing in FOOTINGS:
+        gains: dict[str, dict[str, list[float]]] = {}
+        for row in summaries:
+            if row.footing == footing and arms in row.contrasts:
+                mean = row.contrasts[arms][score].mean
+                gains.setdefault(row.adapter, {}).setdefault(row.dataset, []).append(mean)
+        several = {adapter: list(by_data.values()) for adapter, by_data in gains.items() if len(by_data) > 1}
+        means = [[float(np.mean(each)) for each in by_data] for by_data in several.values()]
+        compared = compare_rows([(each, np.zeros(len(each))) for each in means], arms, of_data_sets=True)
+        for (adapter, by_data), difference in zip(several.items(), compared, strict=True):
+            found.append(Overall(footing, adapter, score, sum(map(len, by_data)), difference))
+    return tuple(found)
 
 
 def _chosen_settings(
@@ -138,7 +144,7 @@ def _highest(grid: Sequence[list[Record]], score: str) -> list[Record]:
     most = max(map(_n_done, grid))
     competing = [runs for runs in grid if _n_done(runs) == most]
     # max() returns the first of equal means. They are rounded: rounding errors must not decide.
-    return max(competing, key=lambda runs: round(float(np.mean(_values(runs, score))), _DIGITS) if most else 0.0)
+    return max(competing, key=lambda runs: round(float(np.mean(_values(runs, score))), DIGITS) if most else 0.0)
 
 
 def _agreed(grid: Sequence[list[Record]]) -> list[Record]:
@@ -149,16 +155,18 @@ def _agreed(grid: Sequence[list[Record]]) -> list[Record]:
 
 def _row(
     footing: str, group: Sequence[Record], setting: Setting | None, chosen: dict[str, tuple[list[Record], int]]
-) -> Summary:
-    return Summary(
+) -> tuple[Summary, dict[str, list[Record]]]:
+    """A row whose arms are not compared yet, and the runs of its arms."""
+    summary = Summary(
         footing=footing,
         dataset=group[0].setting.dataset,
         adapter=group[0].setting.adapter,
         setting=setting,
         arms={arm: _arm_summary(*each) for arm, each in chosen.items()},
-        differences=_differences({arm: runs for arm, (runs, _) in chosen.items()}),
+        contrasts={},
         failures=tuple(dict.fromkeys(record.reason for record in group if record.status != DONE)),
     )
+    return summary, {arm: runs for arm, (runs, _) in chosen.items()}
 
 
 def _arm_summary(runs: Sequence[Record], n_settings: int) -> ArmSummary:
@@ -174,48 +182,39 @@ def _arm_summary(runs: Sequence[Record], n_settings: int) -> ArmSummary:
     )
 
 
-def _differences(runs: dict[str, list[Record]]) -> dict[str, Difference]:
-    """Differences of all scores, over the repeats that both arms finished."""
-    aligned, unaligned = (
-        {r.repeat: r.scores for r in runs.get(arm, ()) if r.scores} for arm in ("aligned", "unaligned")
-    )
-    repeats = [repeat for repeat in aligned if repeat in unaligned]
+def _compared(
+    rows: Sequence[tuple[Summary, Mapping[str, list[Record]]]], versus: Sequence[tuple[str, str]]
+) -> list[Summary]:
+    """Rows with the differences of all pairs and scores; each pair and score is a table of its own."""
+    contrasts: list[dict[tuple[str, str], dict[str, Difference]]] = [{} for _ in rows]
+    for arms in versus:
+        pairs = {at: _pairs(runs, arms) for at, (_, runs) in enumerate(rows)}
+        # Where nothing was matched, both arms are the same runs, and there is nothing to test.
+        tested = [at for at, (scores, matched) in pairs.items() if scores and matched]
+        for score in SCORES:
+            found = dict(zip(tested, compare_rows([pairs[at][0][score] for at in tested], arms), strict=True))
+            for at, (scores, _) in pairs.items():
+                if not scores:
+                    continue
+                same = Difference(len(scores[score][0]), 0.0, None, None, None, NOTHING_TO_ALIGN, arms=arms)
+                contrasts[at].setdefault(arms, {})[score] = found.get(at, same)
+    return [replace(row, contrasts=found) for (row, _), found in zip(rows, contrasts, strict=True)]
+
+
+def _pairs(runs: Mapping[str, list[Record]], arms: tuple[str, str]) -> _Pairs:
+    """Scores of both arms in the repeats that both finished; empty if there are none."""
+    first, second = ({r.repeat: r.scores for r in runs.get(arm, ()) if r.scores} for arm in arms)
+    repeats = [repeat for repeat in first if repeat in second]
     if not repeats:
-        return {}
-    found = {
-        name: paired_difference([aligned[i][name] for i in repeats], [unaligned[i][name] for i in repeats])
-        for name in SCORES
-    }
+        return {}, True
+    scores = {name: ([first[i][name] for i in repeats], [second[i][name] for i in repeats]) for name in SCORES}
     # On the footing "best" the arms may have settings that differ in more than the alignment.
-    matched = any(record.objective is not None for record in runs["aligned"])
-    if matched or any(aligned[i] != unaligned[i] for i in repeats):
-        return found
-    return {name: Difference(each.n, 0.0, None, None, None, NOTHING_TO_ALIGN) for name, each in found.items()}
-
-
-def _signed_rank(differences: NDArray[np.float64]) -> float:
-    """Exact two-sided p of the signed-rank test.
-
-    ``scipy.stats.wilcoxon`` is exact only without ties: for the differences 1, 1, 2, -1, 3 its method "exact" gives
-    0.1875 and the truth is 0.25, and its permutation test visits all ``2 ** n`` signs.
-
-    A rank is part of the sum of positive ranks or not, with equal chances: the distribution of the sum is built one
-    rank at a time. Ranks are doubled, so that ranks of ties are whole numbers too.
-    """
-    nonzero = differences[differences != 0]
-    if nonzero.size == 0:
-        return 1.0
-    _, place, counts = np.unique(np.abs(nonzero), return_inverse=True, return_counts=True)
-    ranks = (2 * np.cumsum(counts) - counts + 1)[place]
-    chances = np.ones(1)
-    for rank in ranks:
-        longer = np.zeros(chances.size + rank)
-        longer[: chances.size] = chances / 2
-        longer[rank:] += chances / 2
-        chances = longer
-    positive, total = int(ranks[nonzero > 0].sum()), int(ranks.sum())
-    smaller = min(positive, total - positive)
-    return min(1.0, 2 * float(chances[: smaller + 1].sum()))
+    matched = (
+        set(arms) != {"aligned", "unaligned"}
+        or any(record.objective is not None for record in runs["aligned"])
+        or any(first[i] != second[i] for i in repeats)
+    )
+    return scores, matched
 
 
 def _n_done(runs: Sequence[Record]) -> int:

@@ -15,6 +15,7 @@ from ..matching import check_lam
 from ..plugins import check_files, has_third_party, load_plugins
 from ._cache import Cache, Outcome, environment
 from ._data_sets import DataSpec, Shelf, name_all
+from ._differences import check_versus
 from ._execution import Callback, Processes, outcomes_of
 from ._plan import Grid, PlannedData, check_grid, planned_runs
 from ._results import AdapterInfo, Record, StudyResult, setting_key
@@ -41,7 +42,8 @@ def compare(
     rotated: bool = False,
     missing: str = "error",
     drop: float = 0.0,
-    score: str = "acc",
+    score: str | Sequence[str] = "acc",
+    versus: str | Sequence[str | tuple[str, str]] = "aligned:unaligned",
     footings: Sequence[str] = ("fixed",),
     jobs: int = 1,
     cache: str | os.PathLike[str] | None = None,
@@ -88,8 +90,11 @@ def compare(
         Simulate missing samples: in every repeat each view loses each sample with this probability, but every sample
         stays in at least one view, see :func:`drop_mask`. The same samples are missing in all arms, adapters and
         settings of a repeat. All samples are clustered and scored.
-    score : {"acc", "nmi", "purity", "fscore", "ari"}, default="acc"
-        The score that chooses the best setting of a grid, and that tables and figures show.
+    score : {"acc", "nmi", "purity", "fscore", "ari"} or a list of these, default="acc"
+        The scores that tables show. The first one chooses the best setting of a grid, and figures show it.
+    versus : str, or a list of these, default="aligned:unaligned"
+        Pairs of arms to compare: "aligned:concat" is aligned - concat. An arm that is not part of every study is added,
+        as with ``fusions``. Figures show the first pair.
     footings : list of {"fixed", "agreement", "best"}, default=("fixed",)
         "fixed": every setting is a row. "agreement": for every arm the setting that the views agree on, see
         :func:`anchor_align.choose`; no labels are used, and the first setting is the default. "best": for every arm the
@@ -125,7 +130,8 @@ def compare(
     (1.0, True)
     """
     files = [os.fspath(path) for path in check_files(plugins)]
-    wanted = [*_listed(fusions), *(["rotated"] if check_flag("rotated", rotated) else [])]
+    pairs = check_versus(versus)
+    wanted = [*_listed(fusions), *(["rotated"] if check_flag("rotated", rotated) else []), *sum(pairs, ())]
     grid = Grid(
         adapters=_listed(adapters),
         n_anchors=_listed(n_anchors),
@@ -137,7 +143,9 @@ def compare(
         options=ViewOptions.checked(missing, drop, weights, many_to_one),
         fusions=(),
     )
-    check_choice("score", score, SCORES)
+    scores = tuple(dict.fromkeys(check_choice("score", each, SCORES) for each in _listed(score)))
+    if not scores:
+        raise InputError(f"Got no score; expected one or more of {', '.join(SCORES)}.")
     footings = _check_footings(footings)
     jobs = check_whole_number("jobs", jobs, least=1)
     limit = _check_timeout(timeout)
@@ -171,15 +179,19 @@ def compare(
         elsewhere = isolated or jobs > 1 or limit is not None
         outcomes = outcomes_of(runs, worker, jobs, processes if elsewhere else None, callback)
         records = tuple(_records(runs, outcomes))
-        showcases = tuple(fit_showcases(records, specs, grid, worker, processes)) if pictures else ()
+        showcases = (
+            tuple(fit_showcases(records, specs, grid, worker, processes, scores[0], pairs[0])) if pictures else ()
+        )
     arms = tuple(record.fusion for record in used_fusions)
     return StudyResult(
         kind="compare",
         records=records,
-        summaries=summarise(records, score=score, footings=footings, fusions=arms),
+        summaries=summarise(records, score=scores[0], footings=footings, fusions=arms, versus=pairs),
         data=tuple(each.info for each in planned),
         adapters=tuple(AdapterInfo(record.name, record.distribution, record.version) for record in used),
-        score=score,
+        score=scores[0],
+        more_scores=scores[1:],
+        versus=pairs,
         repeats=grid.repeats,
         seed=grid.seed,
         reference=str(reference),

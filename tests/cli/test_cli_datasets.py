@@ -39,7 +39,19 @@ def test_catalogue_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     listed = json.loads(capsys.readouterr().out)["datasets"]
     assert [each["name"] for each in listed] == [each.name for each in catalogue()]
     assert listed[0]["views"][1] == {"name": "plane 2", "n_features": 2}
-    assert [each["online"] for each in listed] == [False, False, False, True]
+    assert all(each["licence"] in out for each in listed)
+
+
+def test_where_names_licence_and_source(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of all data sets that have a name, or of some; other names are refused."""
+    assert run("--where") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert all(each.licence in out for each in catalogue())
+    assert "R. Duin, Multiple Features" in out
+    assert run("--where", "mfeat") == 0
+    assert "simulated" not in capsys.readouterr().out
+    assert run("--where", "nothing") == 2
+    assert "mfeat" in capsys.readouterr().err
 
 
 def test_a_file_is_shown_as_it_is_read(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,30 +1,24 @@
-"""Data sets that have a name: bundled ones, and one from OpenML, for which a stand-in answers here."""
+"""Data sets that have a name: what they hold, and where they come from."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import itertools
-import json
-import re
 import time
-import urllib.error
-from email.message import Message
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import _openml
 
-from anchor_align import AlignedClusterer, FileError, UnknownNameError, load_views
+from anchor_align import AlignedClusterer, UnknownNameError, load_views
 from anchor_align.data import catalogue, load_bundled
-from anchor_align.data._catalogue import INK, UCI_PARTS, strokes
+from anchor_align.data._catalogue import INK, strokes
 from anchor_align.metrics import acc
 
 
-@pytest.mark.parametrize("name", [each.name for each in catalogue() if not each.online])
+@pytest.mark.parametrize("name", [each.name for each in catalogue()])
 def test_catalogue_says_what_is_loaded(name: str) -> None:
     """Samples, clusters, names and sizes of the views; and the same on every call."""
     (entry,) = (each for each in catalogue() if each.name == name)
@@ -93,114 +87,41 @@ def test_strokes_count_holes() -> None:
     assert strokes(np.array([ring, two, bar]) / INK)[:, -1].tolist() == [0, -4, 4]
 
 
-class StandIn:
-    """Answers as OpenML does, from memory."""
-
-    def __init__(self, n_samples: int = 20) -> None:
-        rng = np.random.default_rng(0)
-        self.labels = {number: np.arange(n_samples) % 10 + 1 for _, number, _ in UCI_PARTS}
-        self.tables = {number: rng.random((n_samples, d)).round(3) for _, number, d in UCI_PARTS}
-        self.asked: list[str] = []
-
-    def __call__(self, request: Any) -> Any:
-        """Answer a request, or the address of one."""
-        url = request if isinstance(request, str) else request.full_url
-        self.asked.append(url)
-        number = int(next(re.finditer(r"/(\d+)(?=/|$|\.)", url)).group(1))
-        return _Response(self._answer(url, number))
-
-    def _answer(self, url: str, number: int) -> bytes:
-        if "/features/" in url:
-            return json.dumps({"data_features": {"feature": self._features(number)}}).encode()
-        if "/qualities/" in url:
-            quality = {"name": "NumberOfInstances", "value": str(float(len(self.labels[number])))}
-            return json.dumps({"data_qualities": {"quality": [quality]}}).encode()
-        if "download" in url:
-            return self._arff(number)
-        description = {
-            "id": str(number),
-            "name": "mfeat",
-            "version": "1",
-            "status": "active",
-            "format": "ARFF",
-            "description": "digits",
-            "file_id": str(number),
-            "url": f"https://api.openml.org/data/v1/download/{number}/mfeat.arff",
-            "md5_checksum": hashlib.md5(self._arff(number)).hexdigest(),
-        }
-        return json.dumps({"data_set_description": description}).encode()
-
-    def _features(self, number: int) -> list[dict[str, str]]:
-        plain = {"is_ignore": "false", "is_row_identifier": "false", "number_of_missing_values": "0"}
-        width = self.tables[number].shape[1]
-        numeric = [{"data_type": "numeric", "is_target": "false", "name": f"att{i + 1}"} for i in range(width)]
-        target = {"data_type": "nominal", "is_target": "true", "name": "class"}
-        return [{**plain, **each, "index": str(i)} for i, each in enumerate([*numeric, target])]
-
-    def _arff(self, number: int) -> bytes:
-        X, y = self.tables[number], self.labels[number]
-        lines = ["@RELATION mfeat", *(f"@ATTRIBUTE att{i + 1} REAL" for i in range(X.shape[1]))]
-        lines += ["@ATTRIBUTE class {1,2,3,4,5,6,7,8,9,10}", "@DATA"]
-        lines += [",".join([*map(str, row), str(label)]) for row, label in zip(X, y, strict=True)]
-        return "\n".join(lines).encode()
+def test_mfeat_has_the_published_numbers() -> None:
+    """The digest of the numbers, and what is known of them: digits in order, pixels from 0 to 6, no decimals beyond 8."""
+    data = load_views("mfeat")
+    assert data.names == ["factors", "fourier", "karhunen", "morphological", "pixel", "zernike"]
+    assert np.array_equal(data.labels, np.repeat(np.arange(10), 200))
+    assert (data.views[4].min(), data.views[4].max()) == (0, 6)
+    assert all(X.dtype == np.float64 and X.flags.c_contiguous for X in data.views)
+    digest = hashlib.sha256(b"".join(np.ascontiguousarray(X).tobytes() for X in data.views)).hexdigest()
+    assert digest == "b5c0843529c596d21af2f798778bd779332fd83d4d87b121ad73cb54840748fc"
 
 
-class _Response(io.BytesIO):
-    def info(self) -> Message:
-        return Message()
+def test_mfeat_is_the_published_file() -> None:
+    """Every number of a .mat file as people publish it; skipped where that file is not at hand."""
+    path = Path(__file__).resolve().parents[3] / "shared" / "data" / "wild" / "handwritten_numerals_v73.mat"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not at hand")
+    published = {X.shape[1]: X for X in load_views(path).views}
+    for X in load_views("mfeat").views:
+        np.testing.assert_array_equal(X, published[X.shape[1]])
 
 
-@pytest.fixture
-def openml(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
-    stand_in = StandIn()
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path))
-    monkeypatch.setattr(_openml, "urlopen", stand_in)
-    monkeypatch.setattr(_openml.time, "sleep", lambda seconds: None)
-    return stand_in
-
-
-def test_uci_digit_from_openml(openml: StandIn) -> None:
-    """The paper's three views, in one order of samples; downloaded once."""
-    data = load_views("uci-digit")
+def test_uci_digit_is_three_views_of_mfeat() -> None:
+    """The paper's views, without a download."""
+    data, every = load_views("uci-digit"), load_views("mfeat")
     assert data.names == ["factors", "fourier", "karhunen"]
-    for X, (_, number, _) in zip(data.views, UCI_PARTS, strict=True):
-        np.testing.assert_array_equal(X, openml.tables[number])
-    np.testing.assert_array_equal(data.labels, np.arange(20) % 10)
-    downloads = len(openml.asked)
-    load_views("uci-digit")
-    assert len(openml.asked) == downloads
+    for X, other in zip(data.views, every.views[:3], strict=True):
+        np.testing.assert_array_equal(X, other)
 
 
-def test_uci_digit_in_different_orders(openml: StandIn) -> None:
-    """Parts that do not list the same samples are refused."""
-    openml.labels[16] = openml.labels[16][::-1]
-    with pytest.raises(FileError, match="mfeat-factors and mfeat-karhunen do not list the same samples"):
-        load_views("uci-digit")
-
-
-def test_uci_digit_with_other_features(openml: StandIn) -> None:
-    """A data set that is not the expected one is refused."""
-    openml.tables[14] = openml.tables[14][:, :70]
-    with pytest.raises(FileError, match=r"mfeat-fourier \(number 14\) has shape \(20, 70\); expected 76 features"):
-        load_views("uci-digit")
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        urllib.error.URLError("Temporary failure in name resolution"),
-        TimeoutError("timed out"),
-        urllib.error.HTTPError("https://api.openml.org", 503, "Service Unavailable", Message(), io.BytesIO()),
-        ConnectionResetError(104, "Connection reset by peer"),
-    ],
-)
-def test_no_network(openml: StandIn, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    """One sentence that says what failed and what to do."""
-
-    def fail(request: object) -> None:
-        raise error
-
-    monkeypatch.setattr(_openml, "urlopen", fail)
-    with pytest.raises(FileError, match=r"Cannot download mfeat-factors .*check the connection") as caught:
-        load_views("uci-digit")
-    assert "\n" not in str(caught.value)
+def test_mfeat_comes_with_its_attribution() -> None:
+    """Author, source, licence and what was changed, beside the data; the catalogue has the same."""
+    text = files("anchor_align.data").joinpath("mfeat.txt").read_text(encoding="utf-8")
+    (entry,) = (each for each in catalogue() if each.name == "mfeat")
+    assert entry.licence == "CC BY 4.0"
+    for said in ("Duin", "CC BY 4.0", "archive.ics.uci.edu/dataset/72", "Changed:"):
+        assert said in text
+    assert "Duin" in entry.source
+    assert all(each.licence and each.source for each in catalogue())

@@ -32,7 +32,7 @@ from anchor_align.report import (
 )
 from anchor_align.report._figure_style import THEMES
 from anchor_align.report._graph_figure import sample_bands
-from anchor_align.report._study_figures import spread_apart
+from anchor_align.report._sweep_figure import spread_apart
 from anchor_align.study import Setting, Showcase, StudyResult
 
 

@@ -201,7 +201,7 @@ def test_one_repeat_has_neither_spread_nor_p() -> None:
     text = render(study_results.one_row(repeats=1), "table")
     assert "±" not in text
     assert "ACC in %, one repeat," in text
-    assert "one repeat: no interval, no p" in text
+    assert "too few repeats: 6 needed" in text
 
 
 def test_footings_are_side_by_side_with_their_regret() -> None:
@@ -253,7 +253,9 @@ def test_a_sweep_is_laid_out_by_anchors_and_lam() -> None:
     assert [row[0].text for row in first.rows] == ["10", "20", "50"]
     summary = study_results.sweep().summaries[2]
     assert first.rows[0][4].text == f"{100 * summary.arms['aligned'].mean['acc']:.1f}"
-    assert first.rows[0][4].bold
+    for row in first.rows:
+        means = [float(cell.text) for cell in row[1:]]
+        assert [cell.bold for cell in row[1:]] == [mean == max(means) for mean in means]
 
 
 def test_a_sweep_of_many_lams_continues_below() -> None:
@@ -264,7 +266,51 @@ def test_a_sweep_of_many_lams_continues_below() -> None:
     assert [len(grid.columns) for grid in grids] == [10, 5] * 4
     assert grids[0].caption.startswith("digits, lmvsc, alpha=0.5: ACC in %")
     assert grids[0].caption.endswith("; lmvsc with scale=unit")
-    assert grids[1].caption == "digits, lmvsc, alpha=0.5, continued"
+    assert grids[1].caption == "digits, lmvsc, alpha=0.5: ACC, continued"
+
+
+def test_bold_means_one_thing() -> None:
+    """In every table of every study, bold is the highest mean, and tables that have bold say so."""
+    for made in (study_results.several_rows(), study_results.sweep(), settings_study()):
+        assert {grid.bold for grid in study_tables(made)} == {"", "highest mean in bold"}
+        assert all(grid.bold for grid in study_tables(made) if any(cell.bold for row in grid.rows for cell in row))
+
+
+def test_several_scores_are_lines_of_one_table() -> None:
+    """One table has the means of all scores; every score has its differences, corrected on its own."""
+    made = replace(study_results.several_rows(), more_scores=("nmi", "ari"))
+    scores, *differences = study_tables(made)
+    assert [column.header for column in scores.columns][2:5] == ["anchors", "score", "unaligned"]
+    assert [row[3].text for row in scores.rows[:4]] == ["ACC", "NMI", "ARI", "ACC"]
+    assert scores.rows[1][4].text.startswith(f"{100 * made.summaries[0].arms['unaligned'].mean['nmi']:.1f} ")
+    assert [table.caption.partition(";")[0] for table in differences] == [
+        f"aligned \N{MINUS SIGN} unaligned in points of {score}" for score in ("ACC", "NMI", "ARI")
+    ]
+    best = [table for table in study_tables(replace(settings_study(), more_scores=("nmi",))) if "best" in table.caption]
+    assert [column.header for column in best[0].columns][3:5] == ["ACC", "NMI"]
+
+
+def test_every_pair_of_arms_has_a_table() -> None:
+    """With its own signs, words and correction."""
+    pairs = (("aligned", "unaligned"), ("aligned", "concat"))
+    made = study_results.several_rows()
+    rows = summarise(made.records, score="acc", footings=["fixed"], versus=pairs)
+    tables = study_tables(replace(made, summaries=rows, versus=pairs))
+    assert [table.caption.partition(" in ")[0] for table in tables[1:]] == [
+        f"aligned \N{MINUS SIGN} {second}" for second in ("unaligned", "concat")
+    ]
+    assert "corrected for 6 tests (Holm)" in tables[1].caption
+    assert "corrected for 7 tests (Holm)" in tables[2].caption
+    assert {row[-1].text for row in tables[2].rows} <= {"aligned better", "concat better", "no clear difference"}
+
+
+def test_enough_data_sets_have_a_table_of_their_mean() -> None:
+    """Six data sets give an interval over data sets; five do not, and have no such table."""
+    rows = [MadeUpRow(f"set {at}", "lmvsc", (0.5, 0.6 + 0.01 * at, 0.7)) for at in range(6)]
+    over = study_tables(study(rows))[2]
+    assert "mean over data sets; paired by data set" in over.caption
+    assert [cell.text for cell in over.rows[0]][3:] == ["0.031", "6", "aligned better"]
+    assert len(study_tables(study(rows[:5]))) == 2
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
@@ -289,7 +335,7 @@ def test_json_keeps_the_contract(result: StudyResult) -> None:
     text = render(result, "json")
     assert text.isascii()
     loaded = strict_json(text)
-    assert {"records", "summary", "environment", "study"} == set(loaded)
+    assert {"records", "summary", "over_data_sets", "environment", "study"} == set(loaded)
     keys = {"dataset", "adapter", "arm", "n_anchors", "lam", "repeat", "seed", *SCORES, "seconds", "status"}
     assert len(loaded["records"]) == len(result.records)
     for found, record in zip(loaded["records"], result.records, strict=True):

@@ -131,9 +131,10 @@ def test_answer_for_one_row_has_means_interval_test_and_repeats() -> None:
     assert difference.low is not None
     assert difference.high is not None
     assert answer(study_results.one_row()) == (
-        f"On digits, lmvsc reaches {100 * row.arms['aligned'].mean['acc']:.1f} % ACC with aligned fusion and "
-        f"{100 * row.arms['unaligned'].mean['acc']:.1f} % without: {100 * difference.mean:.1f} points higher "
-        f"(95 % interval {100 * difference.low:+.1f} to {100 * difference.high:+.1f}, signed-rank p = 0.002, "
+        f"On digits, lmvsc reaches {100 * row.arms['aligned'].mean['acc']:.1f} % ACC with aligned and "
+        f"{100 * row.arms['unaligned'].mean['acc']:.1f} % with unaligned fusion: "
+        f"{100 * difference.mean:.1f} points higher (95 % interval {100 * difference.low:+.1f} to "
+        f"{100 * difference.high:+.1f}, p = 0.002, "
         "10 repeats)."
     )
 
@@ -141,10 +142,13 @@ def test_answer_for_one_row_has_means_interval_test_and_repeats() -> None:
 @pytest.mark.parametrize(
     ("result", "said"),
     [
-        (study_results.one_row(repeats=1), ["points higher", "may be chance", "1 repeat"]),
+        (
+            study_results.one_row(repeats=1),
+            ["points higher", "(1 repeat)", "So few repeats cannot", "; 6 can."],
+        ),
         (study_results.several_rows(), ["better than unaligned in 4 of 6 comparisons, worse in 1", "10 repeats each"]),
         (study_results.several_rows(), ["1 shows no clear difference", "sfmc; 10 repeats", "by construction"]),
-        (study_results.several_rows(repeats=1), ["higher than unaligned in", "One repeat gives no interval"]),
+        (study_results.several_rows(repeats=1), ["higher than unaligned in", "without a test", "difference; 8 can"]),
         (study_results.failing_rows(), ["1 comparison failed: 3sources · lmvsc", "1 repeat failed", "4 to 5 repeats"]),
         (study_results.no_labels(), ["has no labels", "3 repeats", "cannot be said"]),
         (study_results.some_labels(), ["On digits, lmvsc reaches", "cannot be scored without labels: mydata"]),

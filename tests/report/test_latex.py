@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from study_results import MadeUpRow, study
 
 from anchor_align.report import render
 from anchor_align.report._table_writers import _ACCENTS, _LETTERS, _SIGNS, escape_latex
-from anchor_align.study import StudyResult
+from anchor_align.study import StudyResult, summarise
 
 NASTY = [
     *(chr(code) * 2 for code in range(0x20, 0x7F)),
@@ -47,9 +48,10 @@ def _missing() -> str:
 needs_latex = pytest.mark.skipif(bool(_missing()), reason=_missing() or "LaTeX is installed")
 
 
-def compiled(text: str, folder: Path) -> str:
+def compiled(text: str, folder: Path, columns: str = "onecolumn") -> str:
     """The log of a document that holds the text."""
-    document = f"\\documentclass{{article}}\n\\usepackage{{booktabs}}\n\\begin{{document}}\n{text}\\end{{document}}\n"
+    head = f"\\documentclass[{columns}]{{article}}\n\\usepackage{{booktabs}}\n"
+    document = f"{head}\\begin{{document}}\n{text}\\end{{document}}\n"
     (folder / "study.tex").write_text(document, encoding="utf-8")
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "-no-shell-escape", "study.tex"]
     run = subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=120)
@@ -99,12 +101,36 @@ def test_pages_keep_their_margins(tmp_path: Path) -> None:
     assert "Overfull \\hbox" not in compiled(render(long, "latex") + render(wide, "latex"), tmp_path)
 
 
+@pytest.mark.slow
+@needs_latex
+@pytest.mark.parametrize("columns", ["onecolumn", "twocolumn"])
+def test_tables_fit_pages_of_one_and_two_columns(columns: str, tmp_path: Path) -> None:
+    """Several scores, arms and pairs of arms, and a sweep: nothing runs into the margin, and labels differ."""
+    made = study_results.with_arms(study_results.several_rows(), "rotated")
+    pairs = (("aligned", "unaligned"), ("aligned", "concat"), ("rotated", "aligned"))
+    rows = summarise(made.records, score="acc", footings=["fixed"], versus=pairs)
+    wide = replace(made, summaries=rows, versus=pairs, more_scores=("nmi", "fscore"))
+    text = render(wide, "latex") + render(study_results.sweep(), "latex")
+    first = compiled(f"{text}See Tables~\\ref{{tab:compare-1}} and~\\ref{{tab:sweep-2}}.\n", tmp_path, columns)
+    assert "Overfull \\hbox" not in first
+    assert "Float too large" not in first
+    assert "multiply defined" not in first
+
+
+def test_every_table_has_a_label() -> None:
+    """All labels differ; a table that continues has one."""
+    cells = [MadeUpRow("digits", "lmvsc", (0.5, 0.6, 0.7), n_anchors=m) for m in range(1, 91)]
+    made = study(cells, repeats=2)
+    labels = re.findall(r"\\label\{(.*?)\}", render(replace(made, summaries=made.of_footing("fixed")), "latex"))
+    assert labels == ["tab:compare-1", "tab:compare-2"]
+
+
 def test_long_tables_continue_on_another_page() -> None:
     """No part is longer than a page, each has its head, and names are said again at its top."""
     cells = [MadeUpRow("digits", "lmvsc", (0.5, 0.6, 0.7), n_anchors=m) for m in range(1, 91)]
     made = study(cells, repeats=2)
     text = render(replace(made, summaries=made.of_footing("fixed")), "latex")
-    assert text.count(r"\begin{table}") == text.count(r"\toprule") == 6
+    assert text.count(r"\begin{table*}") == text.count(r"\toprule") == 6
     assert text.count(", continued}") == 4
     assert text.count("\ndigits & lmvsc & ") == 6
 

@@ -1,35 +1,17 @@
-"""Statistics of a study: intervals that cover, exact ranks, verdicts, and rows chosen by label."""
+"""Statistics of a study: rows of all settings and of the best by label, paired by repeat, and over data sets."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import rankdata, ttest_1samp, wilcoxon
 
 from anchor_align import InputError
 from anchor_align.errors import UnknownNameError
-from anchor_align.study import SCORES, Difference, Record, Setting, Summary, paired_difference, summarise
-
-# Few values, so that ties and zeros are the rule; 0.1 + 0.2 and the like make dust.
-coarse = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=9)
-
-
-def enumerated_p(differences: Sequence[float]) -> float:
-    """Two-sided signed-rank p over all signs, one by one."""
-    nonzero = np.array([d for d in differences if d])
-    if not nonzero.size:
-        return 1.0
-    ranks = rankdata(np.abs(nonzero))
-    sums = np.array([ranks @ signs for signs in itertools.product([0, 1], repeat=nonzero.size)])
-    found = ranks @ (nonzero > 0)
-    return float(min(1.0, 2 * min((sums <= found).mean(), (sums >= found).mean())))
+from anchor_align.study import SCORES, Record, Setting, Summary, over_data_sets, summarise
+from anchor_align.study._differences import check_versus
 
 
 def record(
@@ -57,115 +39,6 @@ def best(records: list[Record]) -> Summary:
     return row
 
 
-def test_the_interval_is_student_t() -> None:
-    """Mean and interval are those of scipy's one-sample t test of the differences."""
-    rng = np.random.default_rng(0)
-    aligned, unaligned = rng.random(10), rng.random(10)
-    found = paired_difference(aligned, unaligned)
-    expected = ttest_1samp(aligned - unaligned, 0.0).confidence_interval(0.95)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-10)
-    assert found.mean == pytest.approx(np.mean(aligned - unaligned))
-    assert found.n == 10
-
-
-@pytest.mark.parametrize("n", [2, 3, 10])
-@pytest.mark.parametrize("draw", ["normal", "bounded"])
-def test_the_interval_covers_the_truth(n: int, draw: str) -> None:
-    """In 2,000 studies the interval holds the true difference about 95 % of the times, for paired scores too."""
-    rng = np.random.default_rng(1)
-    draws: dict[str, Callable[[], tuple[np.ndarray, np.ndarray]]] = {
-        "normal": lambda: (rng.normal(0.7, 0.03, n), rng.normal(0.6, 0.05, n)),
-        "bounded": lambda: (rng.beta(7, 3, n), rng.beta(6, 4, n)),
-    }
-    found = [paired_difference(*draws[draw]()) for _ in range(2000)]
-    covered = np.mean([d.low is not None and d.high is not None and d.low <= 0.1 <= d.high for d in found])
-    assert covered == pytest.approx(0.95, abs=0.0125)
-
-
-def test_the_verdict_is_wrong_in_one_of_twenty_studies() -> None:
-    """Where the arms do not differ, a difference is called in about 5 % of the studies, half of them each way."""
-    rng = np.random.default_rng(2)
-    verdicts = [paired_difference(rng.normal(size=6), rng.normal(size=6)).verdict for _ in range(2000)]
-    assert verdicts.count("aligned better") / 2000 == pytest.approx(0.025, abs=0.01)
-    assert verdicts.count("unaligned better") / 2000 == pytest.approx(0.025, abs=0.01)
-
-
-@given(coarse)
-def test_the_p_is_exact_with_ties_and_zeros(pairs: list[tuple[int, int]]) -> None:
-    """The p counts all signs the differences could have had, ties and zeros included, dust ignored."""
-    aligned, unaligned = (np.array(x) * 0.1 for x in zip(*pairs, strict=True))
-    found = paired_difference(aligned, unaligned)
-    exact = [a - b for a, b in pairs]
-    if found.p is None:
-        assert len(set(exact)) == 1
-    else:
-        assert found.p == pytest.approx(enumerated_p(exact), rel=1e-9)
-
-
-@pytest.mark.parametrize("n", [5, 10, 40])
-def test_the_p_agrees_with_scipy_where_there_are_no_ties(n: int) -> None:
-    """Without ties it is scipy's exact test."""
-    rng = np.random.default_rng(n)
-    differences = rng.normal(0.3, 1, n)
-    found = paired_difference(differences, np.zeros(n))
-    assert found.p == pytest.approx(float(wilcoxon(differences, method="exact").pvalue), rel=1e-9)
-
-
-def test_swapping_the_arms_turns_the_difference_round() -> None:
-    """Everything is mirrored, the p stays."""
-    a, b = [0.8, 0.85, 0.83, 0.9], [0.7, 0.72, 0.75, 0.71]
-    there, back = paired_difference(a, b), paired_difference(b, a)
-    assert (there.verdict, back.verdict) == ("aligned better", "unaligned better")
-    assert (back.mean, back.low, back.high) == pytest.approx((-there.mean, -there.high, -there.low))  # type: ignore[operator]
-    assert there.p == back.p
-
-
-def test_one_repeat_has_no_interval() -> None:
-    """One pair says nothing about the spread."""
-    assert paired_difference([0.75], [0.5]) == Difference(1, 0.25, None, None, None, "one repeat: no interval")
-
-
-@pytest.mark.parametrize(
-    ("aligned", "unaligned", "verdict"),
-    [
-        ([0.75] * 3, [0.5] * 3, "aligned higher, the same in every repeat"),
-        ([0.5] * 3, [0.75] * 3, "unaligned higher, the same in every repeat"),
-        ([0.5] * 3, [0.5] * 3, "no clear difference"),
-        ([0.3] * 3, [0.1 + 0.2] * 3, "no clear difference"),
-        ([0.3, 0.1 + 0.2, 0.3], [0.1 + 0.2, 0.3, 0.3], "no clear difference"),
-        ([0.5, 0.75], [0.25, 0.5], "aligned higher, the same in every repeat"),
-    ],
-)
-def test_repeats_without_spread_add_nothing(aligned: list[float], unaligned: list[float], verdict: str) -> None:
-    """A method without randomness gets no interval and no p, however often it is repeated."""
-    found = paired_difference(aligned, unaligned)
-    assert (found.low, found.high, found.p, found.verdict) == (None, None, None, verdict)
-
-
-@pytest.mark.parametrize("dust", [0.0, 1e-16])
-def test_arms_that_always_agree_do_not_differ(dust: float) -> None:
-    """Where the scores vary and the arms are equal in every repeat, the interval is zero and p is 1."""
-    found = paired_difference(np.array([0.5, 0.6, 0.7]) + dust, [0.5, 0.6, 0.7])
-    assert found == Difference(3, 0.0, 0.0, 0.0, 1.0, "no clear difference")
-
-
-def test_an_interval_that_touches_zero_is_no_difference() -> None:
-    """One end at zero, up to dust, does not exclude it."""
-    t = math.tan(math.pi * 0.475)  # 97.5 % of Student's t with one degree of freedom
-    found = paired_difference([0.1 * (t + 1) / 2, 0.1 * (t - 1) / 2], [0.0, 0.0])
-    assert found.low == pytest.approx(0.0, abs=1e-10)
-    assert found.verdict == "no clear difference"
-
-
-@pytest.mark.parametrize(
-    ("aligned", "unaligned"), [([], []), ([0.1, 0.2], [0.1]), ([float("nan")], [0.1]), ([[0.1]], [[0.1]])]
-)
-def test_what_is_no_pair_of_scores_is_refused(aligned: list[float], unaligned: list[float]) -> None:
-    """Empty, unequal, unknown and nested scores have no paired difference."""
-    with pytest.raises(InputError, match="Paired scores"):
-        paired_difference(aligned, unaligned)
-
-
 def test_fixed_rows_follow_the_records() -> None:
     """One row a setting, in the order of first appearance, with mean, sd of a sample, and all scores."""
     records = grid({(9, 0.1): {"unaligned": [0.25, 0.75], "aligned": [0.5, 1.0]}, (4, 1.0): {"unaligned": [0.5]}})
@@ -175,7 +48,7 @@ def test_fixed_rows_follow_the_records() -> None:
     assert (arm.n_done, arm.n_failed, arm.n_settings) == (2, 0, 1)
     assert (arm.mean["acc"], arm.sd["ari"]) == pytest.approx((0.5, 0.125**0.5))
     assert tuple(rows[0].differences) == SCORES
-    assert (rows[1].arms["unaligned"].sd, rows[1].differences) == ({}, {})
+    assert (rows[1].arms["unaligned"].sd, rows[1].contrasts) == ({}, {})
 
 
 def test_pairs_are_made_by_repeat_where_both_arms_finished() -> None:
@@ -251,6 +124,79 @@ def test_unknown_names_are_refused() -> None:
         summarise([], score="accc", footings=[])
     with pytest.raises(UnknownNameError, match="Did you mean 'best'"):
         summarise([], score="acc", footings=["bests"])
+
+
+def test_any_two_arms_are_compared() -> None:
+    """Every pair has its differences, with the sign of first - second and its arms in the verdict."""
+    values: dict[str, list[float | None]] = {
+        "unaligned": [0.1 + 0.01 * i for i in range(6)],
+        "aligned": [0.5] * 6,
+        "concat": [0.75] * 6,
+    }
+    pairs = [("aligned", "concat"), ("aligned", "unaligned"), ("aligned", "rotated")]
+    (row,) = summarise(grid({(4, 0.1): values}), score="acc", footings=["fixed"], versus=pairs)
+    assert list(row.contrasts) == pairs[:2]
+    found = row.contrasts["aligned", "concat"]["nmi"]
+    assert (found.mean, found.verdict) == (-0.25, "concat higher, the same in every repeat")
+    assert row.contrasts["aligned", "unaligned"]["acc"].verdict == row.differences["acc"].verdict == "aligned better"
+
+
+def test_rows_are_corrected_for_each_other() -> None:
+    """A p that is small in a table of one row is not in a table of ten; rows without a test do not count."""
+    rng = np.random.default_rng(0)
+    gains = [0.03, 0.04, 0.05, 0.02, 0.06, 0.01]
+    base = [0.5, 0.52, 0.51, 0.5, 0.49, 0.53]
+    planted = [record(x, "unaligned", i, dataset="planted") for i, x in enumerate(base)]
+    better = [x + gain for x, gain in zip(base, gains, strict=True)]
+    planted += [record(x, "aligned", i, dataset="planted") for i, x in enumerate(better)]
+    equal = [record(x, arm, i, dataset="equal") for arm in ("unaligned", "aligned") for i, x in enumerate(base)]
+    noise = [
+        record(float(rng.normal(0.5, 0.01)), arm, i, dataset=f"noise {at}")
+        for at in range(9)
+        for arm in ("unaligned", "aligned")
+        for i in range(6)
+    ]
+    alone = summarise([*planted, *[replace(r, objective=1.0) for r in equal]], score="acc", footings=["fixed"])
+    assert [row.differences["acc"].verdict for row in alone] == ["aligned better", "the same in every repeat"]
+    crowded = summarise([*planted, *noise], score="acc", footings=["fixed"])[0].differences["acc"]
+    assert (crowded.p, crowded.verdict) == (10 * 2 / 2**6, "too few repeats: 9 needed")
+    assert (crowded.low, crowded.high) == (None, None)
+
+
+def test_each_data_set_counts_once_in_the_mean_over_data_sets() -> None:
+    """The difference over data sets is paired by data set, each with the mean over its settings."""
+    records = []
+    for at in range(6):
+        for anchors in (4, 9) if at == 0 else (4,):
+            for repeat in range(2):
+                gain = 0.1 * (at + 1) + (0.2 if anchors == 9 else 0.0)
+                for arm, value in (("unaligned", 0.1), ("aligned", 0.1 + gain)):
+                    records.append(record(value, arm, repeat, dataset=f"set {at}", anchors=anchors))
+    summaries = summarise(records, score="acc", footings=["fixed", "best"])
+    fixed, best = over_data_sets(summaries)
+    assert (fixed.footing, fixed.adapter, fixed.n_rows, fixed.difference.n) == ("fixed", "lmvsc", 7, 6)
+    assert fixed.difference.mean == pytest.approx((0.2 + 0.2 + 0.3 + 0.4 + 0.5 + 0.6) / 6)
+    assert (fixed.difference.low, fixed.difference.high) == pytest.approx((0.2, 0.6))
+    assert (fixed.difference.p, fixed.difference.verdict) == (2 / 2**6, "aligned better")
+    assert best.difference.mean == pytest.approx((0.3 + 0.2 + 0.3 + 0.4 + 0.5 + 0.6) / 6)
+    few = over_data_sets(summaries[:3])
+    assert few[0].difference.verdict == "too few data sets: 6 needed"
+    assert over_data_sets(summaries[:2]) == ()
+
+
+@pytest.mark.parametrize("versus", [[], "aligned", "aligned:aligned", "a:b:c", [("aligned",)], [("aligned", 3)], ":b"])
+def test_what_is_no_pair_of_arms_is_refused(versus: object) -> None:
+    """A pair is two names."""
+    with pytest.raises(InputError, match="arms to compare"):
+        check_versus(versus)
+
+
+def test_pairs_of_arms_are_read_once() -> None:
+    """As text or as two names; the same pair twice is one pair."""
+    assert check_versus(["aligned:concat", ("aligned", "concat"), "rotated:aligned"]) == (
+        ("aligned", "concat"),
+        ("rotated", "aligned"),
+    )
 
 
 def agreeing(
