@@ -12,7 +12,7 @@ import pytest
 from anchor_align import list_adapters
 from anchor_align.plugins import DISABLE_VARIABLE
 
-OURS = ("fmcnof", "fmvacc", "lmvsc", "msgl", "precomputed", "sfmc")
+OURS = ("fmcnof", "fmvacc", "lmvsc", "local", "msgl", "precomputed", "sfmc")
 OUR_BASELINES = ("amgl", "bmvc", "kmeans", "msc-ias", "pmsc", "rmkm", "spectral")
 
 IMPORTS = "from anchor_align import Adapter, AnchorGraphs, FunctionAdapter, hookimpl\n"

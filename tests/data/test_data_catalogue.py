@@ -88,7 +88,7 @@ def test_strokes_count_holes() -> None:
 
 
 def test_mfeat_has_the_published_numbers() -> None:
-    """The digest of the numbers, and what is known of them: digits in order, pixels from 0 to 6, no decimals beyond 8."""
+    """The digest of the numbers, and facts about them: digits in order, pixels from 0 to 6, no decimals beyond 8."""
     data = load_views("mfeat")
     assert data.names == ["factors", "fourier", "karhunen", "morphological", "pixel", "zernike"]
     assert np.array_equal(data.labels, np.repeat(np.arange(10), 200))
