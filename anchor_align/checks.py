@@ -23,7 +23,7 @@ def check_whole_number(what: str, got: object, *, least: int = 0) -> int:
     if isinstance(got, (bool, np.bool_)) or not isinstance(got, numbers.Integral):
         raise InputTypeError(f"{what} must be a whole number >= {least}, got {shown(got)} ({type(got).__name__}).")
     if got < least:
-        raise InputError(f"{what} must be a whole number >= {least}, got {shown(got)}.")
+        raise InputError(f"{what} must be a whole number >= {least}, got {shown(int(got))}.")
     return int(got)
 
 
@@ -43,7 +43,9 @@ def check_number(what: str, got: object, *, least: float = 0.0) -> float:
     except OverflowError:
         value = math.inf
     if not (math.isfinite(value) and value >= least):
-        raise InputError(f"{what} must be a finite number >= {least:g}, got {shown(got)}.")
+        raise InputError(
+            f"{what} must be a finite number >= {least:g}, got {shown(got if isinstance(got, int) else value)}."
+        )
     return value
 
 
@@ -80,7 +82,7 @@ def check_seed(random_state: object) -> int:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, (bool, np.bool_)):
         if random_state < 0:
-            raise InputError(f"random_state must be >= 0, got {shown(random_state)}.")
+            raise InputError(f"random_state must be >= 0, got {shown(int(random_state))}.")
         seed = int(random_state)
         # scikit-learn accepts seeds of at most 32 bits.
         return seed if seed < 2**32 else int(np.random.SeedSequence(seed).generate_state(1)[0])
@@ -89,5 +91,6 @@ def check_seed(random_state: object) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     raise InputTypeError(
-        f"random_state must be a whole number >= 0, a numpy Generator or RandomState, or None, got {shown(random_state)}."
+        "random_state must be a whole number >= 0, a numpy Generator or RandomState, or None, got "
+        f"{shown(random_state)}."
     )

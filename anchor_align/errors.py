@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 LONGEST_VALUE = 120  # characters of a value in a message
 
+
 class AnchorAlignError(Exception):
     """Base class of every error that anchor-align raises on purpose."""
 
@@ -75,7 +76,7 @@ def unknown_name(what: str, got: object, known: Iterable[str]) -> UnknownNameErr
     """
     names = list(known)
     message = f"Unknown {what} {shown(got)}; known: {', '.join(map(repr, names))}."
-    near = difflib.get_close_matches(got[:LONGEST_VALUE].lower(), names, n=1, cutoff=0.5) if isinstance(got, str) else []
+    near = difflib.get_close_matches(shown(got).strip("'").lower(), names, n=1, cutoff=0.5)
     if near:
         message += f" Did you mean {near[0]!r}?"
     return UnknownNameError(message)

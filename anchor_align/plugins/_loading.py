@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import InputTypeError, PluginError
+from ..errors import InputTypeError, PluginError, shown
 from ..fusion import Fusion
 from ..hookspecs import PROJECT
 from ._adapter import Adapter
@@ -299,7 +299,7 @@ def get_fusion(name: str | Fusion, /) -> Fusion:
     if isinstance(name, Fusion):
         return name
     if not isinstance(name, str):
-        raise InputTypeError(f"A fusion must be a name or an instance of Fusion, got {name!r}.")
+        raise InputTypeError(f"A fusion must be a name or an instance of Fusion, got {shown(name)}.")
     ours = {record.name: record.fusion for record in OUR_FUSIONS}
     if name in ours:
         return ours[name]

@@ -9,7 +9,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ..checks import check_choice
+from ..checks import check_choice, check_whole_number
 from ..study import SCORES, ArmSummary, Record, Setting, StudyResult, Summary, anchors_text
 from ._formats import FORMATS
 from ._formatting import value_text
@@ -48,7 +48,7 @@ def render(result: StudyResult, format: str, *, width: int = 80) -> str:
     digits,lmvsc,,10,0.1,aligned,0,7,0.5,0.4,0.5,0.3,0.2,,,done,
     """
     if check_choice("format", format, FORMATS) == "table":
-        return to_plain_text(result, width)
+        return to_plain_text(result, check_whole_number("width", width, least=1))
     return {"json": to_json, "csv": to_csv, "md": to_markdown, "latex": to_latex}[format](result)
 
 

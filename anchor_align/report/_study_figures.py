@@ -12,7 +12,7 @@ import numpy as np
 from ..checks import check_choice
 from ..study import FOOTINGS, Anchors, StudyResult, Summary
 from ._arms import Arms
-from ._figure_style import NORMAL, PAGE, SMALL, Theme, get_theme, message_figure, new_figure, style
+from ._figure_style import NORMAL, PAGE, SMALL, Theme, check_width, get_theme, message_figure, new_figure, style
 from ._formatting import (
     MINUS,
     anchors_text,
@@ -56,7 +56,7 @@ def plot_differences(
     matplotlib.figure.Figure
         Rows without labels, and rows that failed, are marked. Of more than 60 rows the first 60 are drawn.
     """
-    colours = get_theme(theme)
+    colours, width = get_theme(theme), check_width(width)
     everything = comparisons(result, check_choice("footing", footing, FOOTINGS))
     rows = everything[:MOST_ROWS]
     if not any(row.difference for row in rows):
@@ -203,7 +203,7 @@ def plot_sensitivity(result: StudyResult, *, theme: str = "light", width: float 
         A row of panels for every data set and adapter, and setting of the adapter. The shade is one standard deviation.
         Arms that do not depend on lam are drawn against lam as their range over the numbers of anchors.
     """
-    colours = get_theme(theme)
+    colours, width = get_theme(theme), check_width(width)
     everything = _groups(result)
     groups = everything[:MOST_GROUPS]
     panels = [(group, kind) for group in groups for kind in group.panels]

@@ -7,18 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from case_checks import Call, promise
 from random_data import graphs, mask_for, pick
 
 from anchor_align import AnchorAligner, GramMatrices, align, fuse, list_fusions
+from anchor_align.arrays import is_sparse
 
 Rng = np.random.Generator
+FUSIONS = tuple(record.name for record in list_fusions())  # loading them takes longer than most calls
 SLACK = 1e-9  # of rounding, relative
 
 
 def _dense(Z: Any) -> np.ndarray:
-    return np.asarray(Z.toarray() if sp.issparse(Z) else Z, dtype=np.float64)
+    return np.asarray(Z.toarray() if is_sparse(Z) else Z, dtype=np.float64)
 
 
 def _settings(rng: Rng, Z: list[Any]) -> dict[str, Any]:
@@ -81,7 +82,9 @@ def _check_consensus(Z: list[Any], settings: dict[str, Any], matrices: list[np.n
     found = total(Z, matrices, settings["lam"], mask)
     for reference in range(len(Z)):
         star = total(Z, align(Z, **{**settings, "reference": reference}), settings["lam"], mask)
-        promise(found >= star - SLACK * max(1.0, abs(star)), f"consensus {found} is below reference {reference}: {star}")
+        promise(
+            found >= star - SLACK * max(1.0, abs(star)), f"consensus {found} is below reference {reference}: {star}"
+        )
 
 
 def total(Z: list[Any], matrices: list[np.ndarray], lam: float, mask: np.ndarray) -> float:
@@ -168,7 +171,7 @@ def fuse_call(rng: Rng, folder: Path) -> Call:
     """``fuse`` with every fusion: finite, one row for each sample, and rows of a mean that sum to one still do."""
     Z = graphs(rng)
     n = Z[0].shape[0]
-    how = pick(rng, "mean", *(record.name for record in list_fusions()))
+    how = pick(rng, "mean", *FUSIONS)
     mask = mask_for(rng, len(Z), n) if rng.random() < 0.3 else None
     P = None if rng.random() < 0.3 else align(Z)
     weights = pick(rng, None, None, "auto", rng.random(len(Z)) + 0.01)

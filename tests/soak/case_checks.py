@@ -7,6 +7,7 @@ another number of threads must return the same to the last digit.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import re
 import shutil
@@ -20,7 +21,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 from hostile_values import spoil
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from anchor_align import AnchorAlignError
 
@@ -36,6 +37,11 @@ def promise(kept: object, text: str) -> None:
     """Raise an error unless the promise is kept."""
     if not kept:
         raise BrokenPromise(text)
+
+
+@functools.cache
+def _threads() -> ThreadpoolController:
+    return ThreadpoolController()  # finding the libraries takes longer than many cases
 
 
 def _nothing(_: Any) -> None:
@@ -78,7 +84,7 @@ def run_case(area: Area, seed: int, folder: Path) -> str:
             for name in rng.choice(names, size=min(len(names), int(rng.integers(1, 3))), replace=False):
                 call.arguments[name] = spoil(rng, call.arguments[name], costly=name in call.costly)
         before = fingerprint(call.arguments)
-        with allowed_errors() as refused, warnings.catch_warnings(), threadpool_limits(threads):
+        with allowed_errors() as refused, warnings.catch_warnings(), _threads().limit(limits=threads):
             warnings.simplefilter("ignore")
             result = call.function(**call.arguments)
         promise(fingerprint(call.arguments) == before, "the input was changed")

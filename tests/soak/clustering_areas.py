@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from case_checks import Call, promise
 from random_data import graph, mask_for, numbers, pick, stored, views, whole_numbers
 
@@ -19,6 +18,7 @@ from anchor_align import (
     project_rows_on_simplex,
     simplex_least_squares,
 )
+from anchor_align.arrays import is_sparse
 from anchor_align.blocks import ScaledRows, map_rows, project_columns, true_rows, working
 from anchor_align.kmeans import fit_kmeans
 
@@ -39,15 +39,20 @@ SETTINGS: dict[str, tuple[Any, ...]] = {
 }
 
 
+# Loading the plug-ins takes longer than most fits.
+ADAPTERS = {record.name: type(get_adapter(record.name)) for record in list_adapters()}
+FUSIONS = tuple(record.name for record in list_fusions())
+
+
 def _adapter_settings(rng: Rng, name: str) -> dict[str, Any]:
-    known = get_adapter(name).get_params()
+    known = ADAPTERS[name]().get_params()
     drawn = {key: pick(rng, *SETTINGS[key]) for key in known if key in SETTINGS and rng.random() < 0.5}
     return drawn | ({"max_iter": 3} if "max_iter" in known and "max_iter" not in drawn else {})
 
 
 def fit_call(rng: Rng, folder: Path) -> Call:
     """A fit and the labels of the same samples: clusters are numbered as they appear, from 0, and none is empty."""
-    name = pick(rng, *(record.name for record in list_adapters()))
+    name = pick(rng, *ADAPTERS)
     X = views(rng)
     n, n_views = X[0].shape[0], len(X)
     if name == "precomputed":
@@ -64,7 +69,7 @@ def fit_call(rng: Rng, folder: Path) -> Call:
         "n_anchors": pick(rng, None, int(rng.integers(1, 9)), rng.integers(1, 9, size=n_views).tolist()),
         "lam": pick(rng, 0.0, 0.1, 10.0, np.inf),
         "reference": pick(rng, "auto", "consensus", int(rng.integers(n_views))),
-        "fusion": pick(rng, *(record.name for record in list_fusions())),
+        "fusion": pick(rng, *FUSIONS),
         "weights": pick(rng, None, None, "auto", (rng.random(n_views) + 0.01).tolist()),
         "missing": "error",
         "many_to_one": bool(rng.random() < 0.2),
@@ -88,29 +93,27 @@ def fit_call(rng: Rng, folder: Path) -> Call:
         promise(weights is None or abs(weights.sum() - 1.0) < 1e-9, "the weights do not sum to one")
         promise(np.isfinite(result["embedding_"]).all(), "the embedding is not finite")
 
-    costly = ("memory", "adapter_params")
-    return Call(_fit, arguments, check, costly=costly)
+    if rng.random() < 0.8:
+        arguments |= {"adapter": ADAPTERS[name](**arguments["adapter_params"]), "adapter_params": None}
+    return Call(_fit, arguments, check, costly=("memory", "adapter_params"))
 
 
 def _fit(views: Any, mask: Any, **settings: Any) -> dict[str, Any]:
     clusterer = AlignedClusterer(**settings).fit(views, mask=mask)
     names = ("labels_", "fused_graph_", "embedding_", "permutations_", "rotations_", "mask_", "weights_")
     fitted = {name: getattr(clusterer, name) for name in names}
-    # Adapters that make whole graphs cannot make those of new samples.
-    if settings["adapter"] in list_adapters():
-        fitted["predicted"] = clusterer.predict(views, mask=mask)
-    return fitted
+    return fitted | {"predicted": clusterer.predict(views, mask=mask)}
 
 
 def setting_call(rng: Rng, folder: Path) -> Call:
-    """``get_adapter`` and a fit with wrong settings of the adapter."""
-    name = pick(rng, *(record.name for record in list_adapters()))
+    """A fit with wrong settings of the adapter."""
+    name = pick(rng, *ADAPTERS)
     X = [whole_numbers(rng, 12, 3) for _ in range(2)]
 
     def fit(**params: Any) -> Any:
-        return AlignedClusterer(get_adapter(name, **params), n_clusters=2, n_anchors=3, random_state=0).fit(X).labels_
+        return AlignedClusterer(ADAPTERS[name](**params), n_clusters=2, n_anchors=3, random_state=0).fit(X).labels_
 
-    params = get_adapter(name).get_params()
+    params = ADAPTERS[name]().get_params()
     return Call(fit, params, costly=("max_iter", "n_init"), spoiled=0.9)
 
 
@@ -133,7 +136,7 @@ def simplex_call(rng: Rng, folder: Path) -> Call:
     def check(Z: np.ndarray) -> None:
         promise((Z >= 0.0).all() and np.allclose(Z.sum(axis=1), 1.0, atol=1e-5), "rows are not on the simplex")
         given = arguments["X"]
-        rows = np.asarray(given.toarray() if sp.issparse(given) else given, dtype=np.float64)
+        rows = np.asarray(given.toarray() if is_sparse(given) else given, dtype=np.float64)
         found = ((rows - Z @ A) ** 2).sum(axis=1) + alpha * (Z**2).sum(axis=1)
         single = ((rows[:, None] - A) ** 2).sum(axis=2).min(axis=1) + alpha
         size = ((rows**2).sum(axis=1).max() + (A**2).sum(axis=1).max() + alpha) * 1e-6
@@ -153,7 +156,7 @@ def kmeans_call(rng: Rng, folder: Path) -> Call:
     settings |= {"tol": pick(rng, 0.0, 1e-4), "max_iter": pick(rng, 1, 5, 300)}
 
     def check(result: Any) -> None:
-        rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+        rows = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
         distances = ((rows[:, None] - result.centres) ** 2).sum(axis=2)
         at = distances[np.arange(n), result.labels]
         slack = (1e-2 if single else 1e-5) * (np.abs(rows).max() ** 2 * d + 1e-300)

@@ -40,19 +40,36 @@ def _run(words: list[str]) -> subprocess.CompletedProcess[str]:
 def killed_study_call(rng: Rng, folder: Path) -> Call:
     """A study that is killed at a random moment, now and then twice, continues to the same bytes."""
     adapter, jobs = pick(rng, "lmvsc", "fmvacc"), str(pick(rng, 1, 2))
-    words = ["compare", adapter, "--data", "simulated", "--repeats", "6", "--anchors", "4", "6", "--format", "csv", "-q"]
+    words = [
+        "compare",
+        adapter,
+        "--data",
+        "simulated",
+        "--repeats",
+        "6",
+        "--anchors",
+        "4",
+        "6",
+        "--format",
+        "csv",
+        "-q",
+    ]
     delays = rng.uniform(1.0, 5.0, size=int(rng.integers(1, 3))).tolist()
 
     def study() -> None:
         kept = ["--cache", str(folder / "cache"), "-j", jobs]
         for delay in delays:
-            with subprocess.Popen([*COMMAND, *words, *kept], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            with subprocess.Popen(
+                [*COMMAND, *words, *kept], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            ) as process:
                 try:
                     process.wait(delay)
                 except subprocess.TimeoutExpired:
                     process.kill()
         resumed, whole = _run([*words, *kept]), _run([*words, "--no-cache"])
-        promise(resumed.returncode == whole.returncode == 0, f"exit codes: {resumed.stderr[-500:]}{whole.stderr[-500:]}")
+        promise(
+            resumed.returncode == whole.returncode == 0, f"exit codes: {resumed.stderr[-500:]}{whole.stderr[-500:]}"
+        )
         promise(resumed.stdout == whole.stdout, "a study that was killed continues to another result")
 
     return Call(study, {}, same_again=False, spoiled=0.0)

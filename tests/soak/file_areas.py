@@ -56,7 +56,8 @@ def _write(rng: Rng, path: Path, form: str) -> Path:
             if rng.random() < 0.3:
                 made = {"data": made, "names": cell(["a", "\u00e4b"])}
             with path.open("wb") as file:
-                savemat(file, made, do_compression=form != "mat")
+                target: Any = file
+                savemat(target, made, do_compression=form != "mat")
         case "mat73":
             write_mat73(path, {**content, "cell": [X1, "text"], "S": sp.csc_array(X1.astype(float))}, **_packing(rng))
         case "hdf5 layout":
@@ -110,7 +111,7 @@ def _write_odd_hdf5(rng: Rng, path: Path, content: dict[str, Any]) -> None:
                 file.create_dataset("X9", shape=(16, 8), dtype="u1", external=[("/etc/passwd", 0, 128)])
             case 5:
                 count = int(10 ** rng.integers(0, 7))
-                refs = file.create_dataset("cell", shape=(count, 1), dtype=h5py.ref_dtype, chunks=(1000, 1))
+                refs = file.create_dataset("cell", shape=(count, 1), dtype=h5py.ref_dtype, chunks=(min(count, 1000), 1))
                 refs.attrs["MATLAB_class"] = np.bytes_("cell")
     with path.open("r+b") as raw:
         raw.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
@@ -173,7 +174,19 @@ def _damage_packed_zip(rng: Rng, content: bytes) -> bytes:
 
 
 def _damage_text(rng: Rng, content: bytes) -> bytes:
-    words = (b"1e999", b"nan", b'"', b"\x00", b"\xff", b",,,,", b"=1+1", b"\r", "\u202e".encode(), b"9" * 400, b"x" * 200_000)
+    words = (
+        b"1e999",
+        b"nan",
+        b'"',
+        b"\x00",
+        b"\xff",
+        b",,,,",
+        b"=1+1",
+        b"\r",
+        "\u202e".encode(),
+        b"9" * 400,
+        b"x" * 200_000,
+    )
     at = int(rng.integers(len(content)))
     return content[:at] + pick(rng, *words) + content[at:]  # type: ignore[no-any-return]
 

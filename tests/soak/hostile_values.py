@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from anchor_align.arrays import is_sparse
+
 Rng = np.random.Generator
 
 
@@ -38,18 +40,20 @@ JUNK: list[Callable[[], Any]] = [
     lambda: None, lambda: True, lambda: np.False_, lambda: "", lambda: "text", lambda: b"bytes", lambda: -1, lambda: 0,
     lambda: 1, lambda: 2, lambda: 0.5, lambda: -0.0, lambda: 1e308, lambda: 5e-324, lambda: float("nan"),
     lambda: float("inf"), lambda: -float("inf"), lambda: 1j, lambda: np.int8(1), lambda: np.float32(2.5),
-    lambda: np.float16(1.0), lambda: np.longdouble(0.1), lambda: np.array(3), lambda: np.array(0.5), lambda: np.array([]),
-    lambda: np.array("a"), lambda: np.array(None), lambda: np.array([1, "a", None], dtype=object), lambda: np.array([1]),
-    lambda: np.zeros((0, 0)), lambda: np.zeros((2, 0)), lambda: np.zeros((0, 3)), lambda: np.zeros((2, 2, 2)),
-    lambda: np.array([["a", "b"]]), lambda: np.zeros(2, dtype=[("x", "f8")]), lambda: np.array(["2020"], dtype="M8[D]"),
-    lambda: [], lambda: [[]], lambda: [[], []], lambda: [[1.0, 2.0], [3.0]], lambda: [None], lambda: ["a", "b"], lambda: (),
-    lambda: {}, lambda: {"a": None}, lambda: {1: 2}, lambda: set(), lambda: {1, 2}, Odd, lambda: Odd, lambda: _do_nothing,
-    _recursive, lambda: range(3), lambda: iter(()), lambda: (each for each in ([1.0], [2.0])), lambda: slice(2),
-    lambda: fractions.Fraction(1, 3), lambda: decimal.Decimal("0.1"), lambda: datetime.date(2020, 1, 1), lambda: ...,
-    lambda: pd.NA, lambda: pd.NaT, lambda: pd.Series([1.0, 2.0]), lambda: pd.DataFrame({"a": ["x", "y"]}),
-    lambda: pd.DataFrame(), lambda: np.ma.masked_array([[1.0, 2.0]], [[True, False]]), lambda: np.ma.masked,
-    lambda: sp.csr_array((2, 3)), lambda: sp.coo_array(np.ones((2, 2))), lambda: memoryview(b"ab"), lambda: "\x00",
-    lambda: "\u202eabc\x1b[31m", lambda: "a" * 10_000, lambda: "\ud800", lambda: NotImplemented, lambda: Exception("x"),
+    lambda: np.float16(1.0), lambda: np.longdouble(0.1), lambda: np.array(3), lambda: np.array(0.5),
+    lambda: np.array([]), lambda: np.array("a"), lambda: np.array(None), lambda: np.array([1, "a", None], dtype=object),
+    lambda: np.array([1]), lambda: np.zeros((0, 0)), lambda: np.zeros((2, 0)), lambda: np.zeros((0, 3)),
+    lambda: np.zeros((2, 2, 2)), lambda: np.array([["a", "b"]]), lambda: np.zeros(2, dtype=[("x", "f8")]),
+    lambda: np.array(["2020"], dtype="M8[D]"), lambda: [], lambda: [[]], lambda: [[], []],
+    lambda: [[1.0, 2.0], [3.0]], lambda: [None], lambda: ["a", "b"], lambda: (), lambda: {}, lambda: {"a": None},
+    lambda: {1: 2}, lambda: set(), lambda: {1, 2}, Odd, lambda: Odd, lambda: _do_nothing, _recursive, lambda: range(3),
+    lambda: iter(()), lambda: (each for each in ([1.0], [2.0])), lambda: slice(2), lambda: fractions.Fraction(1, 3),
+    lambda: decimal.Decimal("0.1"), lambda: datetime.date(2020, 1, 1), lambda: ..., lambda: pd.NA, lambda: pd.NaT,
+    lambda: pd.Series([1.0, 2.0]), lambda: pd.DataFrame({"a": ["x", "y"]}), lambda: pd.DataFrame(),
+    lambda: np.ma.masked_array([[1.0, 2.0]], [[True, False]]), lambda: np.ma.masked,
+    lambda: sp.csr_array(np.zeros((2, 3))), lambda: sp.coo_array(np.ones((2, 2))), lambda: memoryview(b"ab"),
+    lambda: "\x00", lambda: "\u202eabc\x1b[31m", lambda: "a" * 10_000, lambda: "\ud800", lambda: NotImplemented,
+    lambda: Exception("x"), lambda: -(10**5000),
 ]  # fmt: skip
 
 
@@ -58,8 +62,8 @@ def spoil(rng: Rng, given: Any, *, costly: bool = False) -> Any:
     if rng.random() < 0.5:
         if isinstance(given, np.ndarray) and given.dtype.kind in "fiub":
             return spoil_array(rng, given)
-        if sp.issparse(given):
-            return spoil_sparse(rng, sp.csr_array(given))
+        if is_sparse(given):
+            return spoil_sparse(rng, given.tocsr())
         if isinstance(given, list) and given:
             return _spoil_list(rng, given, costly)
     known = JUNK if costly else JUNK + LARGE
@@ -103,7 +107,9 @@ def spoil_array(rng: Rng, given: np.ndarray) -> Any:
 
 def _with_value(rng: Rng, array: np.ndarray) -> np.ndarray:
     if array.size:
-        array.ravel()[int(rng.integers(array.size))] = rng.choice([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e200, 5e-324])
+        array.ravel()[int(rng.integers(array.size))] = rng.choice(
+            [np.nan, np.inf, -np.inf, 1e308, -1e308, 1e200, 5e-324]
+        )
     return array
 
 

@@ -54,7 +54,7 @@ def stored(rng: Rng, X: np.ndarray) -> Any:
             return pd.DataFrame(X)
         case 3:
             return np.asfortranarray(X)
-        case 4 if (X == np.round(X)).all() and np.abs(X).max() < 100:
+        case 4 if (np.round(X) == X).all() and np.abs(X).max() < 100:
             return X.astype(np.int8)
     return X
 

@@ -15,6 +15,7 @@ exit code is 1.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import queue
@@ -34,8 +35,8 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 # Areas by seconds for one case. Those of the second kind start processes or draw figures.
 QUICK = (
-    "align", "aligner", "grams", "fuse", "fit", "settings", "simplex", "kmeans", "blocks", "metrics", "load", "align-files",
-    "compare", "figures", "plugin-files", "words",
+    "align", "aligner", "grams", "fuse", "fit", "settings", "simplex", "kmeans", "blocks", "metrics", "load",
+    "align-files", "compare", "figures", "plugin-files", "words",
 )  # fmt: skip
 SLOW = ("report", "killed-study", "killed-dask", "plugin-faults")
 LIMITS = dict.fromkeys(QUICK, 60.0) | dict.fromkeys(SLOW, 300.0)
@@ -88,16 +89,14 @@ class Worker:
 
     def _lost(self, what: str, where: str) -> dict[str, Any]:
         self._log.seek(0)
-        log = self._log.read()[-6000:]
+        log = self._log.read().split("Extension modules:")[0][-6000:]
         self.close()
         return {"failure": what, "where": where, "traceback": log, "lost": True}
 
     def close(self) -> None:
         """End the process and all that it started."""
-        try:
+        with contextlib.suppress(ProcessLookupError):  # it has ended
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass  # it has ended
         self.process.wait()
         self._log.close()
 
@@ -183,9 +182,13 @@ def main() -> int:
     known = (*QUICK, *SLOW)
     parser.add_argument("--minutes", type=float, default=30.0, help="how long [30]")
     parser.add_argument("--seed", type=int, help="seed of all cases [a new one]")
-    parser.add_argument("--only", nargs="+", choices=known, metavar="AREA", help=f"areas to run: {', '.join(known)} [all]")
+    parser.add_argument(
+        "--only", nargs="+", choices=known, metavar="AREA", help=f"areas to run: {', '.join(known)} [all]"
+    )
     parser.add_argument("--jobs", "-j", type=int, default=1, help="areas that run at the same time [1]")
-    parser.add_argument("--cases", type=int, help="most cases in a turn of an area; the soak then ends after one turn each")
+    parser.add_argument(
+        "--cases", type=int, help="most cases in a turn of an area; the soak then ends after one turn each"
+    )
     parser.add_argument("--area", choices=known, metavar="AREA", help="run one case of this area, see --case-seed")
     parser.add_argument("--case-seed", type=int, help="seed of the one case")
     options = parser.parse_args()

@@ -6,6 +6,7 @@ import contextlib
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,26 @@ from anchor_align.cli import main
 from anchor_align.study import compare
 
 Rng = np.random.Generator
-NAMES = ("data", "=1+1", "<script>alert(1)</script>", "a\x1b[31mb", "a\u202eb", "a\nb", "$x_1$ & 50%", "../up", "x" * 300, "")
+NAMES = (
+    "data",
+    "=1+1",
+    "<script>alert(1)</script>",
+    "a\x1b[31mb",
+    "a\u202eb",
+    "a\nb",
+    "$x_1$ & 50%",
+    "../up",
+    "x" * 300,
+    "",
+)
 
 
 def _data(rng: Rng) -> MultiViewData:
     n, n_views = int(rng.integers(6, 40)), int(rng.integers(1, 4))
     made = [stored(rng, numbers(rng, n, int(rng.integers(2, 5)))) for _ in range(n_views)]
-    return MultiViewData(made, np.arange(n) % int(rng.integers(1, 4)), [f"{pick(rng, *NAMES)}{v}" for v in range(n_views)])
+    return MultiViewData(
+        made, np.arange(n) % int(rng.integers(1, 4)), [f"{pick(rng, *NAMES)}{v}" for v in range(n_views)]
+    )
 
 
 def _study_arguments(rng: Rng, folder: Path) -> dict[str, Any]:
@@ -68,9 +82,11 @@ def study_call(rng: Rng, folder: Path) -> Call:
         rows = list(csv.reader(io.StringIO(texts["csv"], newline="")))
         promise(len(rows) - 1 == int(texts["rows"]), "the CSV has not one line for each record")
         promise({len(row) for row in rows} == {len(rows[0])}, "lines of the CSV have different lengths")
-        for name, text in texts.items():
-            promise("\x1b" not in text and "\u202e" not in text, f"{name} has control characters")
-        promise("<script>" not in texts["md"], "markdown has a script")
+        for name in ("md", "latex", "table", "answer"):
+            promise("\x1b" not in texts[name] and "\u202e" not in texts[name], f"{name} has control characters")
+        formulas = [cell for row in rows for cell in row if cell[:1] in ("=", "@")]
+        promise(not formulas, f"a spreadsheet would compute {formulas[:1]}")
+        promise(not re.search(r"(?<!\\)<script>", texts["md"]), "markdown has a script")
 
     return Call(study, arguments, check, costly=("repeats", "seed"), spoiled=0.6)
 
@@ -118,14 +134,16 @@ def figure_call(rng: Rng, folder: Path) -> Call:
     return Call(plot, options, costly=("width",))
 
 
+# Accidents at the top of a file. A plug-in is a program: against bad intent there are only the workers of a study.
 PLUGIN_LINES = (
-    "raise SystemExit", "raise KeyboardInterrupt", "1 / 0", "import no_such_module", "x = (", "\x00", "\u202e = 1",
+    "raise SystemExit", "raise ZeroDivisionError", "1 / 0", "import no_such_module", "x = (", "\x00", "\u202e = 1",
     "def anchor_align_adapters(): pass", "import sys; sys.exit(3)", "import numpy; numpy.seterr(all='raise')",
-    "import os; os.chdir('/')", "import sys; sys.path.clear()", "print('hello')", "import warnings; warnings.warn('x')",
-    "import sys; sys.stdout.close()", "__all__ = 3", "from anchor_align import *", "import random; random.seed(1)",
-    "hookimpl(lambda: 1)", "import builtins; builtins.len = None",
+    "import os; os.chdir('/')", "print('hello')", "import warnings; warnings.warn('x')", "__all__ = 3",
+    "from anchor_align import *", "import random; random.seed(1)", "hookimpl(lambda: 1)",
 )  # fmt: skip
-OFFERS = ("[Mine]", "Mine", "None", "[None]", "[Mine, Mine]", "[Mine()]", "[int]", "1 / 0", "(x for x in [Mine])", "'Mine'")
+OFFERS = (
+    "[Mine]", "Mine", "None", "[None]", "[Mine, Mine]", "[Mine()]", "[int]", "1 / 0", "(x for x in [Mine])", "'Mine'",
+)  # fmt: skip
 PLUGIN_NAMES = ("mine", "lmvsc", "", "A B", "\u202e", "a\x1b", None, 3, "x" * 500)
 
 
@@ -138,16 +156,15 @@ def plugin_call(rng: Rng, folder: Path) -> Call:
     lines = ["from anchor_align import Adapter, AnchorGraphs, hookimpl", "class Mine(Adapter):"]
     lines += [f"    name = {pick(rng, *PLUGIN_NAMES)!r}", "    def anchor_graphs(self, views, **options): return None"]
     lines += ["@hookimpl", "def anchor_align_adapters():", f"    return {pick(rng, *OFFERS)}"]
-    # Not the last of the list, which no loader can survive in its own process.
-    lines.insert(int(rng.integers(1, 3)) * 4 - 3, str(pick(rng, *PLUGIN_LINES[:-1])))
+    lines.insert(int(rng.integers(1, 3)) * 4 - 3, str(pick(rng, *PLUGIN_LINES)))
     path.write_text("\n".join(lines), errors="surrogatepass")
 
     def load(files: Any, strict: Any) -> Any:
-        before = os.getcwd(), len(sys.path), np.geterr(), sys.stdout.closed
+        before = os.getcwd(), np.geterr(), sys.stdout
         try:
             registry = load_plugins(files, strict=strict)
         finally:
-            promise((os.getcwd(), len(sys.path), np.geterr(), sys.stdout.closed) == before, "the process was changed")
+            promise((os.getcwd(), np.geterr(), sys.stdout) == before, "the process was changed")
         promise("lmvsc" in registry.names, "our own adapters are gone")
         return registry.names
 
@@ -156,10 +173,11 @@ def plugin_call(rng: Rng, folder: Path) -> Call:
 
 WORDS = (
     "compare", "sweep", "align", "adapters", "datasets", "lmvsc", "fmvacc", "sfmc", "precomputed", "nothing", "--data",
-    "simulated", "--anchors", "2k", "k,k", "-1", "0", "1e9", "nan", "inf", "--lam", "--repeats", "1", "--seed", "--set", "alpha=1",
-    "alpha=", "=", "alpha=x", "scale=None", "lmvsc.alpha=1,2", "--reference", "auto", "--weights", "1,1", "--format", "json",
-    "csv", "--no-cache", "-q", "-o", "--help", "--drop", "0.2", "--clusters", "3", "--views", "--no-labels", "", "\u202e", "\x1b[31m",
-    "--plugin", "/dev/null", "--footing", "best", "--rotated", "--fusion", "rotated", "--score", "--missing", "/dev/zero", "/", ".",
+    "simulated", "--anchors", "2k", "k,k", "-1", "0", "1e9", "nan", "inf", "--lam", "--repeats", "1", "--seed", "--set",
+    "alpha=1", "alpha=", "=", "alpha=x", "scale=None", "lmvsc.alpha=1,2", "--reference", "auto", "--weights", "1,1",
+    "--format", "json", "csv", "--no-cache", "-q", "-o", "--help", "--drop", "0.2", "--clusters", "3", "--views",
+    "--no-labels", "", "\u202e", "\x1b[31m", "--plugin", "/dev/null", "--footing", "best", "--rotated", "--fusion",
+    "rotated", "--score", "--missing", "/dev/zero", "/", ".",
 )  # fmt: skip
 
 
