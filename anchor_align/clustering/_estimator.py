@@ -277,26 +277,22 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return tags
 
     def _make_adapter(self) -> Adapter:
-        if isinstance(self.adapter, Adapter):
-            if self.adapter_params:
-                raise InputError(
-                    "adapter_params is for an adapter given by name; set parameters of an instance directly."
-                )
-            try:
-                adapter: Adapter = clone(self.adapter)
-            except Exception as error:  # of a setting that cannot be copied
-                raise InputError(
-                    f"Adapter {self.adapter.name!r} has a setting that cannot be copied: {error}."
-                ) from error
-            return adapter
-        if not isinstance(self.adapter, str):
-            raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {shown(self.adapter)}.")
         params = {} if self.adapter_params is None else self.adapter_params
         if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
             raise InputTypeError(
                 f"adapter_params must be a dict of settings by name, got {shown(self.adapter_params)}."
             )
-        return get_adapter(self.adapter, **params)
+        if isinstance(self.adapter, str):
+            return get_adapter(self.adapter, **params)
+        if not isinstance(self.adapter, Adapter):
+            raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {shown(self.adapter)}.")
+        if params:
+            raise InputError("adapter_params is for an adapter given by name; set parameters of an instance directly.")
+        try:
+            adapter: Adapter = clone(self.adapter)
+        except Exception as error:  # of a setting that cannot be copied
+            raise InputError(f"Adapter {self.adapter.name!r} has a setting that cannot be copied: {error}.") from error
+        return adapter
 
 
 def _by_blocks(adapter: Adapter, views: Views) -> bool:

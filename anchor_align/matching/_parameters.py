@@ -30,7 +30,7 @@ def check_reference(reference: object, n_views: int) -> int | str:
     if isinstance(reference, numbers.Integral) and not isinstance(reference, (bool, np.bool_)):
         view = int(reference)
         if not 0 <= view < n_views:
-            raise InputError(f"reference {view} is out of range: there are views 0 to {n_views - 1}.")
+            raise InputError(f"reference {shown(view)} is out of range: there are views 0 to {n_views - 1}.")
         return view
     if isinstance(reference, str):
         return check_choice("reference", reference, ("auto", "consensus"))

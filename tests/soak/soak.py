@@ -60,7 +60,8 @@ class Worker:
         )  # fmt: skip
         self.n_cases = 0
         self._answers: queue.Queue[str] = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -98,6 +99,11 @@ class Worker:
         with contextlib.suppress(ProcessLookupError):  # it has ended
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        self._reader.join()
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
         self._log.close()
 
 
