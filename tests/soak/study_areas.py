@@ -156,7 +156,7 @@ def plugin_call(rng: Rng, folder: Path) -> Call:
     lines = ["from anchor_align import Adapter, AnchorGraphs, hookimpl", "class Mine(Adapter):"]
     lines += [f"    name = {pick(rng, *PLUGIN_NAMES)!r}", "    def anchor_graphs(self, views, **options): return None"]
     lines += ["@hookimpl", "def anchor_align_adapters():", f"    return {pick(rng, *OFFERS)}"]
-    lines.insert(int(rng.integers(1, 3)) * 4 - 3, str(pick(rng, *PLUGIN_LINES)))
+    lines.insert(int(pick(rng, 1, 4, 7)), str(pick(rng, *PLUGIN_LINES)))
     path.write_text("\n".join(lines), errors="surrogatepass")
 
     def load(files: Any, strict: Any) -> Any:
