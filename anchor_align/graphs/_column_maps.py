@@ -64,7 +64,7 @@ def check_orders(P_list: Iterable[Any] | None, sizes: Sequence[int]) -> list[Ord
     m = max(sizes)
     if P_list is None:
         return [np.append(np.arange(size), np.full(m - size, -1)).astype(np.intp) for size in sizes]
-    if not isinstance(P_list, Iterable) or getattr(P_list, "ndim", 1) == 0:
+    if not isinstance(P_list, Iterable):
         raise InputTypeError(f"P_list must be a list of permutations, one per view, got {type(P_list).__name__}.")
     matrices = list(P_list)
     if len(matrices) != len(sizes):

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..arrays import FloatArray, GraphLike
 from ..blocks import Here, check_finite, check_graphs
 from ..checks import check_whole_number
-from ..errors import InputError, InputTypeError, shown
+from ..errors import InputError, InputTypeError
 from ._gram_products import count_entries, sum_products
 from ._graph_sets import GraphSet, StoredGraphs
 from ._missing import PairSums, check_missing, columns_of
@@ -81,7 +81,7 @@ class GramMatrices:
     def __post_init__(self) -> None:
         """Check the input; keep a read-only copy of the matrix."""
         if isinstance(self.sizes, str) or not isinstance(self.sizes, Iterable):
-            raise InputTypeError(f"sizes must list each view's number of anchors, got {shown(self.sizes)}.")
+            raise InputTypeError(f"sizes must list each view's number of anchors, got {self.sizes!r}.")
         sizes = tuple(check_whole_number("sizes", size) for size in self.sizes)
         if not sizes or min(sizes) < 1:
             raise InputError(f"Each view needs one anchor or more, got sizes {sizes}.")
