@@ -142,9 +142,10 @@ PLUGIN_LINES = (
     "from anchor_align import *", "import random; random.seed(1)", "hookimpl(lambda: 1)",
 )  # fmt: skip
 OFFERS = (
-    "[Mine]", "[Mine]", "[Mine]", "[Mine]", "Mine", "None", "[None]", "[Mine, Mine]", "[Mine()]", "[int]", "1 / 0", "(x for x in [Mine])", "'Mine'",
+    *["[Mine]"] * 4, "Mine", "None", "[None]", "[Mine, Mine]", "[Mine()]", "[int]", "1 / 0", "(x for x in [Mine])",
+    "'Mine'",
 )  # fmt: skip
-PLUGIN_NAMES = ("mine", "mine", "mine", "mine", "lmvsc", "", "A B", "\u202e", "a\x1b", None, 3, "x" * 500)
+PLUGIN_NAMES = (*["mine"] * 4, "lmvsc", "", "A B", "\u202e", "a\x1b", None, 3, "x" * 500)
 
 
 def plugin_call(rng: Rng, folder: Path) -> Call:
