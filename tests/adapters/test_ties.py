@@ -49,7 +49,7 @@ def _too_long(*_: object) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "params"), VARIANTS)
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(seed=seeds, masked=st.booleans())
 def test_whole_numbers_end(name: str, params: dict[str, Any], seed: int, masked: bool) -> None:
     """A fit ends, with clusters that are numbered from 0 as they appear, or with one of our errors."""
