@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from .errors import InputError, InputTypeError, unknown_name
+from .errors import InputError, InputTypeError, shown, unknown_name
 
 
 def check_whole_number(what: str, got: object, *, least: int = 0) -> int:
@@ -21,9 +21,9 @@ def check_whole_number(what: str, got: object, *, least: int = 0) -> int:
     anchor_align.errors.InputError: n_init must be a whole number >= 1, got 0.
     """
     if isinstance(got, (bool, np.bool_)) or not isinstance(got, numbers.Integral):
-        raise InputTypeError(f"{what} must be a whole number >= {least}, got {got!r} ({type(got).__name__}).")
+        raise InputTypeError(f"{what} must be a whole number >= {least}, got {shown(got)} ({type(got).__name__}).")
     if got < least:
-        raise InputError(f"{what} must be a whole number >= {least}, got {got}.")
+        raise InputError(f"{what} must be a whole number >= {least}, got {shown(int(got))}.")
     return int(got)
 
 
@@ -37,13 +37,15 @@ def check_number(what: str, got: object, *, least: float = 0.0) -> float:
     anchor_align.errors.InputError: alpha must be a finite number >= 0, got -1.
     """
     if isinstance(got, (bool, np.bool_)) or not isinstance(got, numbers.Real):
-        raise InputTypeError(f"{what} must be a finite number >= {least:g}, got {got!r} ({type(got).__name__}).")
+        raise InputTypeError(f"{what} must be a finite number >= {least:g}, got {shown(got)} ({type(got).__name__}).")
     try:
         value = float(got)
     except OverflowError:
         value = math.inf
     if not (math.isfinite(value) and value >= least):
-        raise InputError(f"{what} must be a finite number >= {least:g}, got {got}.")
+        raise InputError(
+            f"{what} must be a finite number >= {least:g}, got {shown(got if isinstance(got, int) else value)}."
+        )
     return value
 
 
@@ -57,7 +59,7 @@ def check_flag(what: str, got: object) -> bool:
     anchor_align.errors.InputTypeError: orthogonal must be True or False, got 'no'.
     """
     if not isinstance(got, (bool, np.bool_)):
-        raise InputTypeError(f"{what} must be True or False, got {got!r}.")
+        raise InputTypeError(f"{what} must be True or False, got {shown(got)}.")
     return bool(got)
 
 
@@ -71,7 +73,7 @@ def check_choice(what: str, got: object, known: Sequence[str]) -> str:
 def check_callback(callback: object) -> None:
     """A callable, or None."""
     if callback is not None and not callable(callback):
-        raise InputTypeError(f"callback must be callable or None, got {callback!r}.")
+        raise InputTypeError(f"callback must be callable or None, got {shown(callback)}.")
 
 
 def is_iterable(got: object) -> bool:
@@ -91,7 +93,7 @@ def check_seed(random_state: object) -> int:
         return int(np.random.SeedSequence().generate_state(1)[0])
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, (bool, np.bool_)):
         if random_state < 0:
-            raise InputError(f"random_state must be >= 0, got {random_state}.")
+            raise InputError(f"random_state must be >= 0, got {shown(int(random_state))}.")
         seed = int(random_state)
         # scikit-learn accepts seeds of at most 32 bits.
         return seed if seed < 2**32 else int(np.random.SeedSequence(seed).generate_state(1)[0])
@@ -100,5 +102,6 @@ def check_seed(random_state: object) -> int:
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     raise InputTypeError(
-        f"random_state must be a whole number >= 0, a numpy Generator or RandomState, or None, got {random_state!r}."
+        "random_state must be a whole number >= 0, a numpy Generator or RandomState, or None, got "
+        f"{shown(random_state)}."
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+LONGEST_VALUE = 120  # characters of a value in a message
+
 
 class AnchorAlignError(Exception):
     """Base class of every error that anchor-align raises on purpose."""
@@ -49,6 +51,21 @@ class UnknownNameError(InputError, LookupError):
     """The name is not a known one."""
 
 
+def shown(value: object) -> str:
+    """A value as a message shows it: on one line, not too long, and without characters that a terminal acts on.
+
+    Examples
+    --------
+    >>> print(shown("alpha"), shown([1, 2]), shown("x" * 200)[-30:])
+    'alpha' [1, 2] xxxxxxxxxxxxxxxxxxxxxxxxxxx...
+    """
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # of the value's own code, or a whole number of thousands of digits
+        text = f"a value of type {type(value).__name__}"
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
+
+
 def unknown_name(what: str, got: object, known: Iterable[str]) -> UnknownNameError:
     """Build the error for an unknown name. It lists the known names and the nearest one.
 
@@ -58,8 +75,8 @@ def unknown_name(what: str, got: object, known: Iterable[str]) -> UnknownNameErr
     Unknown method 'asent'; known: 'ascent', 'exact'. Did you mean 'ascent'?
     """
     names = list(known)
-    message = f"Unknown {what} {got!r}; known: {', '.join(map(repr, names))}."
-    near = difflib.get_close_matches(str(got).lower(), names, n=1, cutoff=0.5)
+    message = f"Unknown {what} {shown(got)}; known: {', '.join(map(repr, names))}."
+    near = difflib.get_close_matches(shown(got).strip("'").lower(), names, n=1, cutoff=0.5)
     if near:
         message += f" Did you mean {near[0]!r}?"
     return UnknownNameError(message)

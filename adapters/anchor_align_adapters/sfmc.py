@@ -95,7 +95,7 @@ class SFMC(Adapter):
     @property
     def views_apart(self) -> bool:  # type: ignore[override]  # depends on a setting
         """Whether every view has its own anchors."""
-        return self.anchors == "flexible"
+        return isinstance(self.anchors, str) and self.anchors == "flexible"
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Half of the samples, at most 200, at least one for each cluster."""

@@ -21,6 +21,7 @@ from ._engines import Engine as Engine
 from ._engines import Here as Here
 from ._engines import Parts, is_distributed, joined, parts_of
 from ._engines import Rows as Rows
+from ._engines import check_sparse as check_sparse
 from ._engines import engine_of as engine_of
 from ._engines import is_numeric as is_numeric
 from ._map_blocks import COPIES as COPIES

@@ -53,7 +53,7 @@ def _mapping(array: np.ndarray) -> mmap.mmap | None:
     """The file mapping of an array if its pages can be dropped. Pages with private changes cannot."""
     base: Any = array
     shared = False
-    while isinstance(base, np.ndarray):
+    while isinstance(base, np.ndarray):  # the array, the one that it is a view of, and so on
         if isinstance(base, np.memmap):
             shared = getattr(base, "mode", "c") != "c"
         base = base.base

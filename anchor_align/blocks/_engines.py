@@ -147,6 +147,7 @@ class ThisMachine:
 
     def check(self, array: Any, name: str) -> Any:
         if is_sparse(array):
+            check_sparse(array, name)
             return array
         try:
             return _from_frame(array) if hasattr(array, "to_numpy") else np.asarray(array)
@@ -170,6 +171,20 @@ class ThisMachine:
 
     def gather(self, array: Any) -> Any:
         return array
+
+
+def check_sparse(X: Any, name: str) -> None:
+    """Refuse a sparse array whose indices are outside its shape: SciPy would read or write other memory."""
+    try:
+        if hasattr(X, "indptr"):
+            # A new array of the same numbers: the check may change the type of the indices.
+            type(X)((X.data, X.indices, X.indptr), shape=X.shape).check_format(full_check=True)
+        elif X.format == "coo" and X.nnz:
+            for at, size in zip(X.coords, X.shape, strict=True):
+                if at.min() < 0 or at.max() >= size:
+                    raise ValueError("an index is outside the shape")
+    except (ValueError, IndexError, TypeError) as error:
+        raise InputError(f"{name} is a damaged sparse array: {error}.") from error
 
 
 THIS_MACHINE = ThisMachine()

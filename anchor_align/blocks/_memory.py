@@ -6,7 +6,7 @@ import numbers
 import re
 from pathlib import Path
 
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, InputTypeError, shown
 
 UNITS = {"": 1, "b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
@@ -25,7 +25,7 @@ def check_size(what: str, got: object) -> int | None:
     """
     if got is None:
         return None
-    message = f'{what} must be an amount such as "500MB" or a number of bytes, got {got!r}.'
+    message = f'{what} must be an amount such as "500MB" or a number of bytes, got {shown(got)}.'
     if isinstance(got, bool) or not isinstance(got, (str, numbers.Integral)):
         raise InputTypeError(message)
     found = re.fullmatch(r"\s*(\d{1,30}(?:\.\d*)?)\s*([A-Za-z]*)\s*", str(got))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import BoolArray, DenseArray, FloatArray, IndexArray
 from ..blocks import check_size, parts_of, working
 from ..checks import check_choice, check_flag, check_seed, check_whole_number
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, InputTypeError, shown
 from ..fusion import Fusion, check_weights, is_auto
 from ..graphs import Order
 from ..matching import AnchorAligner, check_lam, check_reference
@@ -249,7 +249,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         adapter, n_anchors = pipeline.adapter, pipeline.n_anchors
         memory = check_size("memory", self.memory)
         if self.folder is not None and not isinstance(self.folder, (str, Path)):
-            raise InputTypeError(f"folder must be a path, got {self.folder!r}.")
+            raise InputTypeError(f"folder must be a path, got {shown(self.folder)}.")
         folder = None if self.folder is None else Path(self.folder)
         check_storage(adapter, storage)
         check_engine(adapter, views, storage, memory, folder)
@@ -302,19 +302,22 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         return self.candidates_[0].candidate.make_adapter()
 
     def _make_adapter(self) -> Adapter:
-        if isinstance(self.adapter, Adapter):
-            if self.adapter_params:
-                raise InputError(
-                    "adapter_params is for an adapter given by name; set parameters of an instance directly."
-                )
-            adapter: Adapter = clone(self.adapter)
-            return adapter
-        if not isinstance(self.adapter, str):
-            raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {self.adapter!r}.")
         params = {} if self.adapter_params is None else self.adapter_params
         if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
-            raise InputTypeError(f"adapter_params must be a dict of settings by name, got {self.adapter_params!r}.")
-        return get_adapter(self.adapter, **params)
+            raise InputTypeError(
+                f"adapter_params must be a dict of settings by name, got {shown(self.adapter_params)}."
+            )
+        if isinstance(self.adapter, str):
+            return get_adapter(self.adapter, **params)
+        if not isinstance(self.adapter, Adapter):
+            raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {shown(self.adapter)}.")
+        if params:
+            raise InputError("adapter_params is for an adapter given by name; set parameters of an instance directly.")
+        try:
+            adapter: Adapter = clone(self.adapter)
+        except Exception as error:  # of a setting that cannot be copied
+            raise InputError(f"Adapter {self.adapter.name!r} has a setting that cannot be copied: {error}.") from error
+        return adapter
 
 
 def _by_blocks(adapter: Adapter, views: Views) -> bool:

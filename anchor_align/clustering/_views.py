@@ -17,12 +17,13 @@ from ..blocks import (
     check_finite,
     check_graph,
     check_sample_names,
+    check_sparse,
     engine_of,
     is_distributed,
     read_only,
     same_chunks,
 )
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, InputTypeError, shown
 from ..graphs import check_missing
 
 
@@ -113,6 +114,8 @@ def check_views(views: Any, column_groups: Any = None, *, mask: Any = None, miss
                 f"Got one array of {np.size(views)} numbers; expected a list of views or a table, samples x features. "
                 "Reshape your data, with reshape(1, -1) for a single sample."
             )
+        if is_sparse(views):
+            check_sparse(views, "The table")
         named = split_columns(views, column_groups)
     else:
         if column_groups is not None:
@@ -171,7 +174,7 @@ def split_columns(table: Any, groups: Any) -> dict[str, Any]:
         names = list(dict.fromkeys(table.columns.get_level_values(0)))
         return _by_name(names, [table[name] for name in names])
     if isinstance(groups, str) or not isinstance(groups, Iterable):
-        raise InputTypeError(f"column_groups must list the columns, or the width, of every view; got {groups!r}.")
+        raise InputTypeError(f"column_groups must list the columns, or the width, of every view; got {shown(groups)}.")
     names = list(groups) if isinstance(groups, Mapping) else list(range(len(listed := list(groups))))
     listed = list(groups.values()) if isinstance(groups, Mapping) else listed
     if not listed:

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from ..arrays import is_sparse
 from ..blocks import check_graph, check_size
 from ..checks import check_choice, check_flag
-from ..errors import FileError, InputError, InputTypeError
+from ..errors import FileError, InputError, InputTypeError, shown
 from ._catalogue import BUNDLED, load_bundled
 from ._entries import Entry, find_entry, flatten, listed, naming, quoted, reading
 from ._file_formats import ENDINGS, EXPECTED, open_source
@@ -107,11 +107,11 @@ def load_views(
     keys = None if views is None else [views] if isinstance(views, str) else views
     if keys is not None:
         if not isinstance(keys, Sequence) or not all(isinstance(key, str) for key in keys):
-            raise InputTypeError(f"views must be a key or a list of keys, got {views!r}.")
+            raise InputTypeError(f"views must be a key or a list of keys, got {shown(views)}.")
         if not keys or len(set(keys)) < len(keys):
-            raise InputError(f"views must name one or more views, each once, got {views!r}.")
+            raise InputError(f"views must name one or more views, each once, got {shown(views)}.")
     if labels is not None and labels is not False and not isinstance(labels, str):
-        raise InputTypeError(f"labels must be a key, False or None, got {labels!r}.")
+        raise InputTypeError(f"labels must be a key, False or None, got {shown(labels)}.")
     check_choice("orient", orient, ORIENTATIONS)
     check_flag("mmap", mmap)
     most = check_size("max_bytes", max_bytes)

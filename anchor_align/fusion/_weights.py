@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, InputTypeError, shown
 from ..graphs import GramMatrices, Order, aligned_product, centred_pair
 
 AUTO = "auto"
@@ -45,14 +45,14 @@ def check_weights(weights: Any, n_views: int) -> FloatArray:
     if weights is None:
         return np.full(n_views, 1.0 / n_views)
     if isinstance(weights, (dict, str)) or not isinstance(weights, Iterable) or getattr(weights, "ndim", 1) == 0:
-        raise InputTypeError(f"weights must be a list of numbers, one per view, got {weights!r}.")
+        raise InputTypeError(f"weights must be a list of numbers, one per view, got {shown(weights)}.")
     values = list(weights)
     if not all(isinstance(w, numbers.Real) for w in values):
-        raise InputTypeError(f"weights must be numbers, got {values!r}.")
+        raise InputTypeError(f"weights must be numbers, got {shown(values)}.")
     if len(values) != n_views:
         raise InputError(f"Got {len(values)} weights for {n_views} views.")
     if not all(0 <= w <= sys.float_info.max for w in values) or not any(values):
-        raise InputError(f"weights must be finite, >= 0 and not all zero, got {values!r}.")
+        raise InputError(f"weights must be finite, >= 0 and not all zero, got {shown(values)}.")
     relative = np.asarray(values, dtype=np.float64)
     relative = relative / relative.max()
     return np.asarray(relative / relative.sum())

@@ -127,7 +127,7 @@ def run_lloyd(source: ScaledRows, starts: FloatArray, tol: float, max_iter: int)
     if len(runs) == 1 and n >= FROM_ROWS and d >= FROM_COLUMNS:
         runs[0].bounds = Bounds(source, starts.shape[1])
     at_work = runs
-    while at_work:
+    while at_work:  # a run ends after max_iter moves
         moved = _assign(source, at_work)
         for run, count in zip(at_work, moved, strict=True):
             run.ended = run.ending or count == 0
@@ -268,4 +268,4 @@ def move_centres(run: LloydRun, sums: FloatArray, far: list[FarRow], tol: float,
         run.bounds.move(np.sqrt(squares))
     run.centres = centres
     run.n_iter += 1
-    run.ending = shift <= tol or run.n_iter == max_iter
+    run.ending = shift <= tol or run.n_iter >= max_iter

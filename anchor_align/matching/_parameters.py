@@ -10,13 +10,13 @@ import numpy as np
 
 from ..arrays import IndexArray
 from ..checks import check_choice
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, InputTypeError, shown
 
 
 def check_lam(lam: object) -> float:
     """Weight of the structure term: a number >= 0, or infinity."""
     if isinstance(lam, (bool, np.bool_)) or not isinstance(lam, numbers.Real):
-        raise InputTypeError(f"lam must be a number >= 0 or infinity, got {lam!r} ({type(lam).__name__}).")
+        raise InputTypeError(f"lam must be a number >= 0 or infinity, got {shown(lam)} ({type(lam).__name__}).")
     try:
         value = float(lam)
     except OverflowError:
@@ -30,11 +30,11 @@ def check_reference(reference: object, n_views: int) -> int | str:
     if isinstance(reference, numbers.Integral) and not isinstance(reference, (bool, np.bool_)):
         view = int(reference)
         if not 0 <= view < n_views:
-            raise InputError(f"reference {view} is out of range: there are views 0 to {n_views - 1}.")
+            raise InputError(f"reference {shown(view)} is out of range: there are views 0 to {n_views - 1}.")
         return view
     if isinstance(reference, str):
         return check_choice("reference", reference, ("auto", "consensus"))
-    raise InputTypeError(f"reference must be a view's index, 'auto' or 'consensus', got {reference!r}.")
+    raise InputTypeError(f"reference must be a view's index, 'auto' or 'consensus', got {shown(reference)}.")
 
 
 def check_seeds(seeds: object, sizes: Sequence[int]) -> IndexArray:

@@ -249,7 +249,8 @@ def _match_sure_cells(rows: IndexArray, cols: IndexArray, counts: CountArray) ->
         used_rows[rows[sure]] = True
         used_cols[cols[sure]] = True
         rest &= ~(used_rows[rows] | used_cols[cols])
-        # If there are few sure cells, many rounds could follow: the matching itself is then faster.
+        # If there are few sure cells, many rounds could follow: the matching itself is then faster. A round without any
+        # is the last, so that this ends.
         if 10 * len(sure) < len(left):
             break
     return total, rest

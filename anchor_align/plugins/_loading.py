@@ -15,8 +15,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..checks import check_flag
-from ..errors import InputTypeError, PluginError
+from ..checks import check_flag, is_iterable
+from ..errors import InputTypeError, PluginError, shown
 from ..fusion import Fusion
 from ..hookspecs import PROJECT
 from ._adapter import Adapter
@@ -189,7 +189,7 @@ def has_third_party(files: Sequence[File]) -> bool:
 def check_files(files: object) -> list[File]:
     """Paths of plug-in files, from one path or several."""
     listed = [files] if isinstance(files, str | os.PathLike) else files
-    if isinstance(listed, bytes | Mapping) or not isinstance(listed, Iterable):
+    if isinstance(listed, bytes | Mapping) or not is_iterable(listed):
         raise InputTypeError(f"Plug-in files must be a path or a list of paths, got {type(files).__name__}.")
     paths = list(listed)
     for path in paths:
@@ -395,7 +395,7 @@ def get_fusion(name: str | Fusion, /) -> Fusion:
     if isinstance(name, Fusion):
         return name
     if not isinstance(name, str):
-        raise InputTypeError(f"A fusion must be a name or an instance of Fusion, got {name!r}.")
+        raise InputTypeError(f"A fusion must be a name or an instance of Fusion, got {shown(name)}.")
     ours = {record.name: record.fusion for record in OUR_FUSIONS}
     if name in ours:
         return ours[name]

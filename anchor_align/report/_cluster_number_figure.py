@@ -9,7 +9,7 @@ import numpy as np
 from .. import __version__
 from ..clustering import CAUTION, CURVE_SUMMARIES, ClusterCurves
 from ._arms import Arms
-from ._figure_style import PAGE, SMALL, get_theme, new_figure, style
+from ._figure_style import PAGE, SMALL, check_width, get_theme, new_figure, style
 from ._formatting import count, printable
 from ._html_elements import cell, escaped, paragraph, picture, row_name, section, table, whole_page
 
@@ -36,7 +36,7 @@ def plot_n_clusters(
     -------
     matplotlib.figure.Figure
     """
-    colours = get_theme(theme)
+    colours, width = get_theme(theme), check_width(width)
     n = len(curves.curves)
     columns = min(n, max(1, int(width // 1.7)))
     lines = -(-n // columns)

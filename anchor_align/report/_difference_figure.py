@@ -10,7 +10,7 @@ import numpy as np
 from ..checks import check_choice
 from ..study import BETTER, FOOTINGS, NOTHING_TO_ALIGN, WORSE, StudyResult
 from ._arms import Arms
-from ._figure_style import NORMAL, PAGE, SMALL, Theme, get_theme, message_figure, new_figure, style
+from ._figure_style import NORMAL, PAGE, SMALL, Theme, check_width, get_theme, message_figure, new_figure, style
 from ._formatting import MINUS, points, score_name, setting_labels, shortened
 from ._outcomes import FAILED, NO_ARM, UNLABELLED, Comparison, comparisons
 
@@ -56,7 +56,7 @@ def plot_differences(
     matplotlib.figure.Figure
         Rows without labels, and rows that failed, are marked. Of more than 60 rows the first 60 are drawn.
     """
-    colours = get_theme(theme)
+    colours, width = get_theme(theme), check_width(width)
     arms = versus or result.versus[0]
     everything = comparisons(result, check_choice("footing", footing, FOOTINGS), arms)
     rows = everything[:MOST_ROWS]

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..checks import check_choice
-from ..errors import missing_extra
+from ..checks import check_choice, check_number
+from ..errors import InputError, missing_extra
 from ._arms import Arms
 from ._formats import FIGURE_FORMATS
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Widths in inches: one column of a printed page, and both.
 COLUMN, PAGE = 3.5, 7.0
+NARROWEST, WIDEST = 1.0, 100.0
 SMALL, NORMAL = 6.5, 7.5
 # Fonts, where installed, for letters that matplotlib's own font lacks.
 FALLBACK_FONTS = (
@@ -130,6 +131,14 @@ def style(theme: Theme) -> Iterator[None]:
     }
     with matplotlib.style.context(["default", settings]):
         yield
+
+
+def check_width(width: object) -> float:
+    """Width of a figure in inches: not so small that nothing fits, nor so large that no memory holds it."""
+    inches = check_number("width", width, least=NARROWEST)
+    if inches > WIDEST:
+        raise InputError(f"width must be {WIDEST:g} inches or less, got {inches:g}.")
+    return inches
 
 
 def new_figure(width: float, height: float) -> Figure:

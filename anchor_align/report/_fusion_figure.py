@@ -15,7 +15,18 @@ import numpy.typing as npt
 
 from ..arrays import FloatArray
 from ..errors import InputError
-from ._figure_style import NORMAL, PAGE, SMALL, Theme, get_theme, new_figure, remove_frame, slim_colour_bar, style
+from ._figure_style import (
+    NORMAL,
+    PAGE,
+    SMALL,
+    Theme,
+    check_width,
+    get_theme,
+    new_figure,
+    remove_frame,
+    slim_colour_bar,
+    style,
+)
 from ._formatting import percent, shortened
 from ._graph_figure import Bands, both_means, checked_labels, dense, draw_heat_map, mark_clusters, sample_bands
 from ._match_figures import ambiguous_places, anchor_counts, draw_permutation, few_marks, view_names
@@ -82,7 +93,7 @@ def plot_fusion(
     rows = dict(clusterers) if isinstance(clusterers, Mapping) else {"": clusterers}
     if not rows:
         raise InputError("Got no clusterer to draw; expected one or more.")
-    colours = get_theme(theme)
+    colours, width = get_theme(theme), check_width(width)
     first = next(iter(rows.values()))
     bands = sample_bands(checked_labels(first, labels))
     for name, clusterer in rows.items():

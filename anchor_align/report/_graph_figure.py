@@ -19,7 +19,17 @@ from ..clustering import fuse
 from ..errors import InputError
 from ..fusion import agreement_weights
 from ..graphs import GramMatrices, check_orders
-from ._figure_style import COLUMN, SMALL, Theme, get_theme, new_figure, remove_frame, slim_colour_bar, style
+from ._figure_style import (
+    COLUMN,
+    SMALL,
+    Theme,
+    check_width,
+    get_theme,
+    new_figure,
+    remove_frame,
+    slim_colour_bar,
+    style,
+)
 from ._formatting import percent, shortened
 
 if TYPE_CHECKING:
@@ -102,7 +112,7 @@ def plot_graphs(
     >>> clusterer = AlignedClusterer("lmvsc", n_clusters=4, random_state=0).fit(data.views)
     >>> figure = plot_graphs(clusterer, data.labels, scores={"unaligned": 0.91, "aligned": 1.0})
     """
-    colours = get_theme(theme)
+    colours, width = get_theme(theme), check_width(width)
     bands = sample_bands(checked_labels(clusterer, labels))
     panels = _panels(clusterer, bands)
     bright = [panel.image[panel.image > 0] for panel in panels.values() if panel.image.max() > 0]

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import IndexArray
 from ..graphs import Order, n_columns
 from ..matching import ambiguous
-from ._figure_style import COLUMN, NORMAL, SMALL, Theme, get_theme, message_figure, new_figure, style
+from ._figure_style import COLUMN, NORMAL, SMALL, Theme, check_width, get_theme, message_figure, new_figure, style
 from ._formatting import number_text, shortened
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def plot_permutations(clusterer: AlignedClusterer, *, theme: str = "light", widt
     >>> [axes.get_title() for axes in figure.axes]
     ['view 0', 'view 1']
     """
-    colours = get_theme(theme)
+    colours, width = get_theme(theme), check_width(width)
     permutations = clusterer.permutations_[:MOST_VIEWS]
     names = view_names(clusterer)[: len(permutations)]
     columns = min(len(permutations), max(1, int(width / 1.1)))
@@ -99,7 +99,7 @@ def plot_objective(clusterer: AlignedClusterer, *, theme: str = "light", width: 
     >>> clusterer = AlignedClusterer("lmvsc", n_clusters=4, random_state=0).fit(make_simulated(0).views)
     >>> figure = plot_objective(clusterer)
     """
-    colours = get_theme(theme)
+    colours, width = get_theme(theme), check_width(width)
     aligner = clusterer.aligner_
     if aligner is None:
         return message_figure(why_no_match(clusterer), colours, width)

@@ -141,7 +141,7 @@ def _free_name(name: str, taken: set[str]) -> str:
         # The kind of figure is at the end.
         clean = f"{clean[:28]}-{clean[-(LONGEST_NAME - 29) :]}"
     stem, number = clean, 1
-    while stem.lower() in taken:
+    while stem.lower() in taken:  # ends: every round tries another name
         number += 1
         stem = f"{clean}-{number}"
     taken.add(stem.lower())

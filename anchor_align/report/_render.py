@@ -10,7 +10,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from ..checks import check_choice
+from ..checks import check_choice, check_whole_number
 from ..study import (
     SCORES,
     ArmSummary,
@@ -66,7 +66,7 @@ def render(result: StudyResult, format: str, *, width: int = 80) -> str:
     status done
     """
     if check_choice("format", format, FORMATS) == "table":
-        return to_plain_text(result, width)
+        return to_plain_text(result, check_whole_number("width", width, least=1))
     return {"json": to_json, "csv": to_csv, "md": to_markdown, "latex": to_latex}[format](result)
 
 

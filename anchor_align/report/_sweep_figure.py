@@ -11,7 +11,7 @@ import numpy as np
 
 from ..study import Anchors, StudyResult, Summary
 from ._arms import Arms
-from ._figure_style import NORMAL, PAGE, SMALL, Theme, get_theme, message_figure, new_figure, style
+from ._figure_style import NORMAL, PAGE, SMALL, Theme, check_width, get_theme, message_figure, new_figure, style
 from ._formatting import (
     anchors_text,
     number_text,
@@ -88,7 +88,7 @@ def plot_sensitivity(result: StudyResult, *, theme: str = "light", width: float 
         A row of panels for every data set and adapter, and setting of the adapter. The shade is one standard deviation.
         Arms that do not depend on lam are drawn against lam as their range over the numbers of anchors.
     """
-    colours = get_theme(theme)
+    colours, width = get_theme(theme), check_width(width)
     everything = _groups(result)
     groups = everything[:MOST_GROUPS]
     panels = [(group, kind) for group in groups for kind in group.panels]

@@ -165,7 +165,7 @@ def _widths(table: ReportTable, rows: list[list[Text]], spacing: Spacing, max_wi
     ]
     if sum(least) > space:
         return None
-    while sum(widths) > space:
+    while sum(widths) > space:  # so some column is wider than its least width: each round takes one from it
         widest = max((at for at, low in enumerate(least) if widths[at] > low), key=widths.__getitem__)
         widths[widest] -= 1
     return widths

@@ -18,6 +18,9 @@ from anchor_align import (
     InputTypeError,
     UnknownNameError,
     align,
+    fuse,
+    get_adapter,
+    simplex_least_squares,
 )
 
 GOOD = np.eye(4)[:, :3] + 0.1
@@ -161,3 +164,62 @@ def test_rows_of_other_names_are_refused(call: Callable[[Any], object]) -> None:
     shuffled = b.reset_index(drop=True).sample(frac=1, random_state=0)
     with pytest.raises(InputError, match="in different orders"):
         call([a.reset_index(drop=True), shuffled])
+
+
+DAMAGED: dict[str, Callable[[], Any]] = {
+    "index too large": lambda: sp.csr_array((np.ones(2), np.array([0, 10**6]), np.array([0, 1, 2])), shape=(2, 3)),
+    "index below zero": lambda: sp.csr_array((np.ones(2), np.array([0, -1]), np.array([0, 1, 2])), shape=(2, 3)),
+    "columns": lambda: sp.csc_array((np.ones(2), np.array([0, 10**6]), np.array([0, 1, 2, 2])), shape=(2, 3)),
+    "pairs": lambda: moved(sp.coo_array(np.ones((2, 3)))),
+}
+
+
+def moved(X: Any) -> Any:
+    X.coords[1][0] = 10**6
+    return X
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda X: align([X, X]),
+        lambda X: fuse([X, X]),
+        lambda X: GramMatrices.from_graphs([X]),
+        lambda X: AlignedClusterer("lmvsc", n_clusters=1, n_anchors=1).fit([X]),
+        lambda X: AlignedClusterer("lmvsc", n_clusters=1, n_anchors=1, column_groups=[1, 2]).fit(X),
+        lambda X: simplex_least_squares(X, np.eye(3)),
+    ],
+)
+def test_damaged_sparse_arrays_are_refused(kind: str, call: Callable[[Any], object]) -> None:
+    """SciPy does not check indices: products of such arrays read other memory, or end the process."""
+    with pytest.raises(InputError, match="is a damaged sparse array"):
+        call(DAMAGED[kind]())
+
+
+AWKWARD: dict[str, Any] = {
+    "array": np.zeros((40, 40)),
+    "table": pd.DataFrame({"a": ["x", "y"]}),
+    "sparse": sp.csr_array(np.eye(2)),
+    "long": "x" * 10_000,
+    "number": -(10**5000),
+    "control": "\x1b\u202e",
+}
+
+
+@pytest.mark.parametrize("value", AWKWARD.values(), ids=AWKWARD)
+@pytest.mark.parametrize("name", ["lam", "method", "reference", "n_restarts", "random_state", "callback"])
+def test_any_value_is_shown_on_one_short_line(name: str, value: Any) -> None:
+    """Arrays, tables and long texts do not fill the message."""
+    with pytest.raises(InputError) as caught:
+        align([GOOD, GOOD], **{name: value})
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 300
+
+
+def test_settings_that_cannot_be_copied_are_refused() -> None:
+    """An estimator copies its adapter, as scikit-learn does."""
+    adapter = get_adapter("lmvsc", alpha=(each for each in range(3)))
+    with pytest.raises(InputError, match="Adapter 'lmvsc' has a setting that cannot be copied"):
+        AlignedClusterer(adapter, n_clusters=1).fit([GOOD])

@@ -143,3 +143,10 @@ def test_rows_that_cannot_be_squared_are_refused() -> None:
     X = np.random.default_rng(0).normal(size=(200, 8)) * 1e200
     with np.errstate(all="ignore"), pytest.raises(InputError, match="too large to square"):
         fit_kmeans(ScaledRows(X), 5, n_init=2, random_state=0)
+
+
+def test_the_number_of_rounds_is_bounded() -> None:
+    """No more rounds than asked for; less than one round is one."""
+    for max_iter in (0, 1, 2):
+        result = fit_kmeans(ScaledRows(clustered(0)), 6, n_init=1, random_state=0, tol=0.0, max_iter=max_iter)
+        assert result.n_iter <= max(max_iter, 1)

@@ -358,3 +358,11 @@ def test_figures_are_written_under_names_that_are_safe_and_differ(tmp_path: Path
     assert sorted(written) == sorted((tmp_path / "out").iterdir())
     starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
     assert all(path.read_bytes().startswith(starts[path.suffix]) for path in written)
+
+
+@pytest.mark.parametrize("width", [0, -1.0, 1e9, float("nan"), "wide", None, [3]])
+def test_widths_that_no_figure_has_are_refused(width: Any) -> None:
+    """One sentence, before anything is drawn."""
+    for plot in (plot_graphs, plot_permutations, plot_objective):
+        with pytest.raises(InputError, match="width must be"):
+            plot(fitted(), width=width)

@@ -160,7 +160,7 @@ class Tasks(DaskMethodsMixin):  # type: ignore[misc]  # Dask is typed in parts o
         layer: dict[Hashable, Any] = {}
         level = self.keys
         name = _key("sum")
-        while len(level) > 1:
+        while len(level) > 1:  # each level is a fraction of the one before
             groups = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
             level = [(name, len(layer) + number) for number in range(len(groups))]
             layer.update(zip(level, [(_sum, group) for group in groups], strict=True))

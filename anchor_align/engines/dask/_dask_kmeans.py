@@ -165,7 +165,7 @@ def _run_lloyd(parts: Parts, starts: FloatArray, tol: float, max_iter: int) -> t
     runs = [LloydRun.start(centres, 0) for centres in starts]
     found = ClusterSums(np.zeros(starts.shape), np.zeros(starts.shape[:2]), np.zeros(starts.shape[:2], dtype=np.intp))
     at_work = list(range(len(runs)))
-    while at_work:
+    while at_work:  # a run ends after max_iter moves
         now = parts.total(_assign, np.array([runs[number].centres for number in at_work]))
         for place, number in enumerate(at_work):
             run = runs[number]

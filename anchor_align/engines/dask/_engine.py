@@ -136,7 +136,7 @@ def _within(graph: Any, key: Any) -> Any:
     objects that are called with the values they depend on; for other versions the key is used.
     """
     node = graph.get(key)
-    while hasattr(node, "target"):  # another name for the same chunk
+    while hasattr(node, "target"):  # another name for the same chunk; graphs of Dask have no cycles
         key, node = node.target, graph.get(node.target)
     needed = tuple(getattr(node, "dependencies", ()))
     is_task = callable(node) and hasattr(node, "func") and not hasattr(node, "value")
