@@ -25,7 +25,7 @@ from ..graphs import GramMatrices, anchors_in_use, evenness, view_agreement
 from ..metrics import ari
 
 CLEARLY = 1.1  # a setting replaces the first one if its score is higher by this factor
-# Below one of these a setting is degenerate. Useful settings of real data have 0.25 and 0.8 at least.
+# Below one of these a setting is degenerate. Useful settings of real data had about 0.25 and 0.8 at least.
 LEAST_IN_USE, LEAST_EVENNESS = 0.2, 0.4
 
 

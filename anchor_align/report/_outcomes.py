@@ -127,7 +127,8 @@ def answer(result: StudyResult) -> str:
     agreed, best = ([row for row in comparisons(result, name) if row.outcome in COMPARED] for name in FOOTINGS[1:])
     if not rows and not agreed and not best:
         unscored = any(record.status == DONE and record.scores is None for record in result.records)
-        why = ": without labels there is no best setting" if unscored else ""
+        lacking = "nothing can be scored" if result.of_footing("agreement") else "there is no best setting"
+        why = f": without labels {lacking}" if unscored else ""
         return f"Nothing was compared{why}."
     sentences = []
     if rows:

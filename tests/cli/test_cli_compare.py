@@ -223,6 +223,7 @@ def test_footing_agreement_has_all_footings_side_by_side(capfd: pytest.CaptureFi
     assert all(0 < record[name] <= 1 for record in found["records"] for name in ("agreement", "evenness"))
     code, out, _ = run(capfd, *words, "--footing", "agreement", "--no-labels", "--clusters", "4")
     assert code == 0
+    assert out.startswith("Nothing was compared: without labels nothing can be scored.")
     assert "regret" not in out
     assert "one of" in out
 
