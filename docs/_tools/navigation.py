@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 DOCS = ROOT / "docs"
 CONTENTS = {
     "Start": ("quickstart", "glossary", "gallery", "cannot-help"),
-    "Guides": ("studies", "graphs", "adapters", "fusions", "wrapping", "missing", "uneven-views", "large", "dask"),
+    "Guides": (
+        "studies",
+        "graphs",
+        "local",
+        "adapters",
+        "fusions",
+        "wrapping",
+        "missing",
+        "uneven-views",
+        "large",
+        "dask",
+    ),
     "Background": ("maths", "speed", "limits"),
     "Reference": ("commands", "api"),
 }
