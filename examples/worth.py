@@ -1,6 +1,7 @@
 """Gain from alignment: six ways of fusing the same anchor graphs, on any number of data sets.
 
-    python examples/worth.py [DATA ...] [--draws N] [--jobs N] [--keep FILE.json] [--picture FILE.png]
+    python examples/worth.py [DATA ...] [--adapters NAME ...] [--draws N] [--jobs N] [--keep FILE.json]
+                             [--picture FILE.png]
 
 DATA are files, folders or bundled sets with labels (default: the three bundled sets). Default settings, nothing chosen
 by label, every view draws its own anchors. For every data set and method: the unaligned mean of the graphs, the mean
@@ -32,7 +33,7 @@ from anchor_align import AlignedClusterer, AnchorAlignError, load_views
 from anchor_align.metrics import acc
 from anchor_align.study import DEFAULT_DATA, paired_difference
 
-ADAPTERS = ("lmvsc", "fmvacc")
+ADAPTERS = ("local", "lmvsc", "fmvacc")
 WAYS: dict[str, dict[str, Any]] = {
     "unaligned": {"fusion": "unaligned"},
     "view 0": {"reference": 0},
@@ -56,7 +57,11 @@ def score_all(task: Task) -> list[float]:
         raise SystemExit(f"{path} has no labels, which the accuracy needs.")
     options: dict[str, Any] = {"n_clusters": data.n_clusters, "random_state": seed}
     with threadpool_limits(1):
-        graphs = AlignedClusterer(adapter, **options).fit(data.views).anchor_graphs_.graphs
+        fitted = AlignedClusterer(adapter, **options).fit(data.views)
+        made = fitted.adapter_
+        # The same embedding as in the fit.
+        options["adapter_params"] = {"column_scaling": made.column_scaling, "directions": made.directions}
+        graphs = fitted.anchor_graphs_.graphs
         fits = (AlignedClusterer("precomputed", **options, **way).fit(graphs) for way in WAYS.values())
         return [100 * acc(data.labels, fit.labels_) for fit in fits]
 
@@ -75,7 +80,7 @@ def run(tasks: list[Task], jobs: int, keep: Path | None) -> Iterator[tuple[Task,
     yield from ((task, known[keys[task]]) for task in tasks)
 
 
-def print_tables(scores: Scores) -> None:
+def print_tables(scores: Scores, adapters: list[str]) -> None:
     """All means in Markdown, then the mean, rank and differences for each method."""
     head = "| data | method | " + " | ".join(WAYS) + " |\n|---|---" + "|---:" * len(WAYS) + "|"
     print(head)
@@ -83,17 +88,17 @@ def print_tables(scores: Scores) -> None:
         means = values.mean(axis=0)
         cells = (f"{mean:.1f} ± {sd:.1f}" for mean, sd in zip(means, values.std(axis=0, ddof=1), strict=True))
         print(f"| {name} | {adapter} | " + " | ".join(_bold_highest(list(cells), means)) + " |")
-    for adapter in ADAPTERS:
+    for adapter in adapters:
         means = _by_data(scores, adapter)
         ranks = rankdata(-np.round(means, 1), axis=1).mean(axis=0)
         total = means.mean(axis=0)
         print(f"| **mean** | {adapter} | " + " | ".join(_bold_highest([f"{x:.1f}" for x in total], total)) + " |")
         print(f"| mean rank | {adapter} | " + " | ".join(_bold_highest([f"{x:.2f}" for x in ranks], -ranks)) + " |")
-    print("\n| difference in points of ACC, paired by data set | " + " | ".join(ADAPTERS) + " | both |")
-    print("|---|" + "---|" * (len(ADAPTERS) + 1))
+    print("\n| difference in points of ACC, paired by data set | " + " | ".join(adapters) + " | all |")
+    print("|---|" + "---|" * (len(adapters) + 1))
     for better, worse in (("consensus", "unaligned"), ("rotated", "unaligned"), ("consensus", "concat"),
                           ("rotated", "consensus"), ("rotated", "concat")):  # fmt: skip
-        groups = [_by_data(scores, adapter) for adapter in ADAPTERS]
+        groups = [_by_data(scores, adapter) for adapter in adapters]
         cells = (_difference(means, better, worse) for means in [*groups, np.mean(groups, axis=0)])
         print(f"| {better} {MINUS} {worse} | " + " | ".join(cells) + " |")
 
@@ -115,14 +120,15 @@ def _difference(means: npt.NDArray[np.float64], better: str, worse: str) -> str:
     return text.replace("-", MINUS)
 
 
-def draw_picture(scores: Scores, path: Path) -> None:
+def draw_picture(scores: Scores, adapters: list[str], path: Path) -> None:
     """A panel for each method, a line for each data set, sorted by the accuracy of rotation."""
     from matplotlib.figure import Figure
 
     names = list(dict.fromkeys(name for name, _ in scores))
-    order = sorted(names, key=lambda name: np.mean([scores[name, a].mean(axis=0)[4] for a in ADAPTERS]))
-    figure = Figure(figsize=(8.6, 1.1 + 0.27 * len(names)), layout="constrained")
-    for axes, adapter in zip(figure.subplots(1, len(ADAPTERS), sharex=True, sharey=True), ADAPTERS, strict=True):
+    order = sorted(names, key=lambda name: np.mean([scores[name, a].mean(axis=0)[4] for a in adapters]))
+    figure = Figure(figsize=(2.6 + 3 * len(adapters), 1.1 + 0.27 * len(names)), layout="constrained")
+    panels = figure.subplots(1, len(adapters), sharex=True, sharey=True, squeeze=False)[0]
+    for axes, adapter in zip(panels, adapters, strict=True):
         for line, name in enumerate(order):
             means = dict(zip(WAYS, scores[name, adapter].mean(axis=0), strict=True))
             axes.plot([means["unaligned"], means["rotated"]], [line, line], color="#d3d8de", lw=2, zorder=1)
@@ -146,6 +152,7 @@ def main() -> None:
     """Score all draws, print the tables and, if asked for, draw the picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="*", default=list(DEFAULT_DATA))
+    parser.add_argument("--adapters", nargs="+", default=list(ADAPTERS), metavar="NAME", help="methods [all three]")
     parser.add_argument("--draws", type=int, default=5, help="draws of anchors, 2 or more [5]")
     parser.add_argument("--jobs", type=int, default=1, help="processes [1]")
     parser.add_argument("--keep", type=Path, metavar="FILE", help="keep finished draws in this file")
@@ -153,7 +160,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.draws < 2 or arguments.jobs < 1:
         parser.error("--draws must be 2 or more, --jobs 1 or more")
-    tasks = list(itertools.product(arguments.data, ADAPTERS, range(arguments.draws)))
+    tasks = list(itertools.product(arguments.data, arguments.adapters, range(arguments.draws)))
     found: dict[tuple[str, str], list[list[float]]] = {}
     try:
         for (path, adapter, _), values in run(tasks, arguments.jobs, arguments.keep):
@@ -161,9 +168,9 @@ def main() -> None:
     except AnchorAlignError as error:
         parser.error(str(error))
     scores = {key: np.array(values) for key, values in found.items()}
-    print_tables(scores)
+    print_tables(scores, arguments.adapters)
     if arguments.picture:
-        draw_picture(scores, arguments.picture)
+        draw_picture(scores, arguments.adapters, arguments.picture)
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ class Local(Adapter):
 
     Parameters
     ----------
-    n_neighbors : int, default=7
+    n_neighbors : int, default=10
         Number of anchors that each sample is connected to, at most the number of distinct anchors minus one.
     scale : {"unit", "standard", "spread", "max", None}, default="unit"
         Scale of each view. "unit": every sample has a mean square of 1, so that only its direction counts; samples of
@@ -75,7 +75,7 @@ class Local(Adapter):
 
     def __init__(
         self,
-        n_neighbors: int = 7,
+        n_neighbors: int = 10,
         *,
         scale: str | None = "unit",
         column_scaling: float | None = 1.0,

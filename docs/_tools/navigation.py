@@ -22,6 +22,7 @@ CONTENTS = {
         "studies",
         "settings",
         "graphs",
+        "local",
         "adapters",
         "baselines",
         "fusions",

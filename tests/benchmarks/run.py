@@ -23,6 +23,7 @@ import bench_dask
 import bench_embedding
 import bench_fmvacc
 import bench_grams
+import bench_local
 import bench_matching
 import bench_memory
 import bench_optimum
@@ -45,6 +46,7 @@ BENCHMARKS = {
     "simplex": bench_simplex.run,
     "projection": bench_projection.run,
     "embedding": bench_embedding.run,
+    "local": bench_local.run,
     "sfmc": bench_sfmc.run,
     "fmvacc": bench_fmvacc.run,
     "anchors": bench_anchors.run,
