@@ -4,7 +4,9 @@
 
 FOLDER has the files 3-Sources.npz, MSRC-v1.npz and UCI-Digit_3v.npz. Each row is the mean accuracy of some draws with
 fixed settings, in per cent; nothing is chosen with the labels. The last column says if the mean is in the expected
-range: the value that its paper, or the paper of the table, prints, or the range of a prototype.
+range, or how far below or above it. The range comes from published values or from a prototype. Where the two differ the
+prototype decides: fmcnof on UCI-Digit stays far below the published value, which needs a number of anchors that is
+chosen with the labels.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from anchor_align.metrics import acc, nmi
 
 
 @dataclass(frozen=True)
-class Claim:
+class Published:
     """A method with its settings on one data set, the published accuracy, and the range to be reached."""
 
     method: str
@@ -38,29 +40,29 @@ class Claim:
 
 UNIT = {"scale": "unit"}
 CLAIMS = (
-    Claim("amgl", "3-Sources", "32.5", 31.5, 33.5),
-    Claim("amgl", "MSRC-v1", "74.8", 73.8, 75.8),
-    Claim("amgl", "UCI-Digit_3v", "82.3", 82.0, 84.0),
-    Claim("bmvc", "3-Sources", "47.9 / 56.2", 47.9, 58.0),
-    Claim("bmvc", "UCI-Digit_3v", "67.0", 62.0, 72.0),
-    Claim("rmkm", "3-Sources", "34.3", 34.3),
-    Claim("rmkm", "UCI-Digit_3v", "81.9", 88.0),
-    Claim("pmsc", "3-Sources", "61.3", 61.0, 67.0),
-    Claim("msgl", "3-Sources", "46.2", 44.0, 52.0, {"order": "given", **UNIT}),
-    Claim("msgl", "3-Sources", "-", 52.0, 100.0, {"order": "aligned", **UNIT}),
-    Claim("msgl", "UCI-Digit_3v", "66.8", 66.8, 100.0, {"order": "given"}),
-    Claim("msgl", "UCI-Digit_3v", "-", 66.8, 100.0, {"order": "aligned"}),
-    Claim("msc-ias", "3-Sources", "63.9 / 38.3", 52.0, 64.0),
-    Claim("msc-ias", "MSRC-v1", "63.8", 63.8),
-    Claim("fmcnof", "3-Sources", "65.1", 50.0, 65.0),
-    Claim("fmcnof", "3-Sources", "-", 36.0, 60.0, {"sparsifier": "text"}),
-    Claim("fmcnof", "UCI-Digit_3v", "54.9", 24.0, 42.0),
-    Claim("kmeans", "3-Sources", "-", 0.0, 100.0, UNIT),
-    Claim("kmeans", "UCI-Digit_3v", "-", 0.0),
-    Claim("spectral", "3-Sources", "-", 0.0, 100.0, UNIT),
-    Claim("spectral", "UCI-Digit_3v", "-", 0.0),
+    Published("amgl", "3-Sources", "32.5", 31.5, 33.5),
+    Published("amgl", "MSRC-v1", "74.8", 73.8, 75.8),
+    Published("amgl", "UCI-Digit_3v", "82.3", 82.0, 84.0),
+    Published("bmvc", "3-Sources", "47.9 / 56.2", 47.9, 58.0),
+    Published("bmvc", "UCI-Digit_3v", "67.0", 62.0, 72.0),
+    Published("rmkm", "3-Sources", "34.3", 34.3),
+    Published("rmkm", "UCI-Digit_3v", "81.9", 88.0),
+    Published("pmsc", "3-Sources", "61.3", 61.0, 67.0),
+    Published("msgl", "3-Sources", "46.2", 44.0, 52.0, {"order": "given", **UNIT}),
+    Published("msgl", "3-Sources", "-", 0.0, 100.0, {"order": "aligned", **UNIT}),
+    Published("msgl", "UCI-Digit_3v", "66.8", 66.8, 100.0, {"order": "given"}),
+    Published("msgl", "UCI-Digit_3v", "-", 0.0, 100.0, {"order": "aligned"}),
+    Published("msc-ias", "3-Sources", "63.9 / 38.3", 52.0, 64.0),
+    Published("msc-ias", "MSRC-v1", "63.8", 63.8),
+    Published("fmcnof", "3-Sources", "65.1", 50.0, 65.0),
+    Published("fmcnof", "3-Sources", "-", 36.0, 60.0, {"sparsifier": "text"}),
+    Published("fmcnof", "UCI-Digit_3v", "54.9", 24.0, 42.0),
+    Published("kmeans", "3-Sources", "-", 0.0, 100.0, UNIT),
+    Published("kmeans", "UCI-Digit_3v", "-", 0.0),
+    Published("spectral", "3-Sources", "-", 0.0, 100.0, UNIT),
+    Published("spectral", "UCI-Digit_3v", "-", 0.0),
 )
-HEADER = ["method", "data", "settings", "published", "range", "ACC", "sd", "NMI", "reached"]
+HEADER = ["method", "data", "settings", "published", "range", "ACC", "sd", "NMI", "in range"]
 
 
 def main() -> int:
@@ -79,7 +81,7 @@ def main() -> int:
     return 0
 
 
-def _row(claim: Claim, data: MultiViewData, draws: int) -> Sequence[str]:
+def _row(claim: Published, data: MultiViewData, draws: int) -> Sequence[str]:
     accuracies, agreements = [], []
     for seed in range(draws):
         labels = _labels(claim, data, seed)
@@ -88,15 +90,14 @@ def _row(claim: Claim, data: MultiViewData, draws: int) -> Sequence[str]:
     mean = float(np.mean(accuracies))
     spread = float(np.std(accuracies, ddof=1)) if draws > 1 else 0.0
     settings = ", ".join(f"{name}={value}" for name, value in claim.settings.items()) or "default"
-    reached = "-" if claim.low == 0 else "yes" if claim.low <= mean <= claim.high else f"{mean - claim.low:+.1f}"
-    if claim.low and mean > claim.high:
-        reached = f"above by {mean - claim.high:.1f}"
+    beyond = min(mean - claim.low, 0.0) or max(mean - claim.high, 0.0)
+    in_range = "-" if claim.low == 0 else f"{beyond:+.1f}" if beyond else "yes"
     expected = "-" if claim.low == 0 else f"{claim.low:g}-{claim.high:g}"
     numbers = [f"{mean:.1f}", f"{spread:.1f}", f"{np.mean(agreements):.1f}"]
-    return [claim.method, claim.data, settings, claim.published, expected, *numbers, reached]
+    return [claim.method, claim.data, settings, claim.published, expected, *numbers, in_range]
 
 
-def _labels(claim: Claim, data: MultiViewData, seed: int) -> np.ndarray:
+def _labels(claim: Published, data: MultiViewData, seed: int) -> np.ndarray:
     k = len(np.unique(np.asarray(data.labels)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

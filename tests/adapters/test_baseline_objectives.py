@@ -17,7 +17,7 @@ from anchor_align_adapters.baselines._neighbour_graph import neighbour_graph, no
 from anchor_align_adapters.baselines._preparation import nearest_samples
 from anchor_align_adapters.baselines.amgl import weighted_embedding
 from anchor_align_adapters.baselines.pmsc import _graph, _inverse
-from anchor_align_adapters.baselines.rmkm import Run, robust_kmeans
+from anchor_align_adapters.baselines.rmkm import RobustRun, robust_kmeans
 
 
 @pytest.mark.parametrize("r", [1.2, 4.0, 50.0])
@@ -27,10 +27,10 @@ def test_the_objective_of_rmkm_never_rises(r: float, k: int) -> None:
     rng = np.random.default_rng(0)
     views = [ScaledRows(rng.standard_normal((80, d))) for d in (3, 7)]
     starts = [rng.integers(k // 2, size=80) for _ in range(3)]
-    together = robust_kmeans(views, [Run(start.copy()) for start in starts], k, r, 60, 1e-6)
+    together = robust_kmeans(views, [RobustRun(start.copy()) for start in starts], k, r, 60, 1e-6)
     for run, start in zip(together, starts, strict=True):
         assert np.all(np.diff(run.history) <= 1e-9 * run.history[0])
-        (alone,) = robust_kmeans(views, [Run(start.copy())], k, r, 60, 1e-6)
+        (alone,) = robust_kmeans(views, [RobustRun(start.copy())], k, r, 60, 1e-6)
         assert np.array_equal(run.labels, alone.labels)
         assert len(np.unique(run.labels)) > k // 2  # empty clusters are used
 
@@ -39,7 +39,7 @@ def test_rmkm_minimises_what_it_says() -> None:
     """The objective of the end is that of the formula, for the best centroids of the partition."""
     views, _ = planted_views(0)
     views = [X / X.std() for X in views]
-    run = robust_kmeans([ScaledRows(X) for X in views], [Run(np.arange(120) % 3)], 3, 4.0, 100, 0.0)[0]
+    run = robust_kmeans([ScaledRows(X) for X in views], [RobustRun(np.arange(120) % 3)], 3, 4.0, 100, 0.0)[0]
     value = 0.0
     for X, weight in zip(views, run.weights, strict=True):
         for cluster in range(3):

@@ -23,7 +23,7 @@ from anchor_align.blocks import (
 )
 from anchor_align.kmeans import fit_kmeans
 
-from .._scaling import scale_views
+from .. import scale_views
 
 
 def balanced_views(views: Sequence[Any], scale: str | None) -> list[ScaledRows]:

@@ -20,7 +20,7 @@ from anchor_align.arrays import IndexArray
 from anchor_align.checks import check_whole_number
 from anchor_align.kmeans import fit_kmeans
 
-from .._scaling import side_by_side
+from .. import side_by_side
 from ._preparation import balanced_views
 
 

@@ -83,7 +83,7 @@ class RMKM(Baseline):
         self.scale = scale
 
     def fit_predict(self, views: Sequence[Any], *, n_clusters: int, random_state: int) -> IndexArray:
-        """Run all starts and return the labels of the best."""
+        """RobustRun all starts and return the labels of the best."""
         if check_number("r", self.r, least=1.0) == 1.0:
             raise InputError("r must be larger than 1, got 1.")
         n_init = check_whole_number("n_init", self.n_init, least=1)
@@ -94,9 +94,11 @@ class RMKM(Baseline):
         rng = np.random.default_rng(random_state)
         # What is kept of every sample and start may take half of the memory of blocks.
         at_once = max(1, min(n_init, work_memory() // 2 // (n * (8 * len(rows) + 2))))
-        best: Run | None = None
+        best: RobustRun | None = None
         for first in range(0, n_init, at_once):
-            starts = [Run(rng.permutation(np.arange(n) % n_clusters)) for _ in range(min(at_once, n_init - first))]
+            starts = [
+                RobustRun(rng.permutation(np.arange(n) % n_clusters)) for _ in range(min(at_once, n_init - first))
+            ]
             for run in robust_kmeans(rows, starts, n_clusters, float(self.r), max_iter, tol):
                 if best is None or run.history[-1] < (1.0 - SAME_OBJECTIVE) * best.history[-1]:
                     best = run
@@ -105,7 +107,7 @@ class RMKM(Baseline):
 
 
 @dataclass(eq=False)
-class Run:
+class RobustRun:
     """One start: its labels, the weights of the views, the objective after every round, and whether it has ended."""
 
     labels: IndexArray
@@ -131,9 +133,9 @@ class _Sums:
 
 
 def robust_kmeans(
-    views: Sequence[ScaledRows], runs: list[Run], n_clusters: int, r: float, max_iter: int, tol: float
-) -> list[Run]:
-    """Run all starts side by side, from their labels; the objective of a start never rises."""
+    views: Sequence[ScaledRows], runs: list[RobustRun], n_clusters: int, r: float, max_iter: int, tol: float
+) -> list[RobustRun]:
+    """RobustRun all starts side by side, from their labels; the objective of a start never rises."""
     model = _Passes(views, n_clusters, runs, r)
     for run in runs:
         run.weights = np.full(len(views), 1.0 / len(views))
@@ -160,7 +162,7 @@ def robust_kmeans(
 class _Passes:
     """Passes over the samples, and what they keep of every sample: its norms, and its factor in every start."""
 
-    def __init__(self, views: Sequence[ScaledRows], n_clusters: int, runs: list[Run], r: float) -> None:
+    def __init__(self, views: Sequence[ScaledRows], n_clusters: int, runs: list[RobustRun], r: float) -> None:
         self._views = views
         self._k = n_clusters
         self._r = r
@@ -205,7 +207,7 @@ class _Passes:
 
         return self._total(step, len(active))
 
-    def centres(self, sums: _Sums, runs: list[Run], active: Sequence[int] | None = None) -> list[FloatArray]:
+    def centres(self, sums: _Sums, runs: list[RobustRun], active: Sequence[int] | None = None) -> list[FloatArray]:
         """Centroids of every view, starts x clusters x features. Empty clusters move to the samples that fit worst."""
         numbers = range(len(runs)) if active is None else active
         found = []
