@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from ..checks import check_choice, check_flag, check_seed, check_whole_number
 from ..errors import InputError, InputTypeError
 from ..fusion import Fusion, check_weights, is_auto
 from ..graphs import Order
-from ..matching import AnchorAligner, check_lam, check_reference
+from ..matching import AnchorAligner, chance_notes, check_lam, check_reference
 from ..plugins import Adapter, AnchorGraphs, get_adapter
 from ._pipeline import Pipeline, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, means_reproduce
@@ -211,6 +212,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
                 fitted = parts_of(fused.graph).zip(parts_of(clusters.labels))
             labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
 
+        _warn_of_chance(fused.aligner)
         self.labels_: IndexArray = labels
         # One of five types, which depends on storage and views.
         self.fused_graph_: Any = fused.graph
@@ -290,6 +292,15 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
             raise InputTypeError(f"adapter_params must be a dict of settings by name, got {self.adapter_params!r}.")
         return get_adapter(self.adapter, **params)
+
+
+def _warn_of_chance(aligner: AnchorAligner | None) -> None:
+    """Warn of views that are matched hardly better than views with other samples would be."""
+    if aligner is None:
+        return
+    notes = chance_notes(aligner, [f"View {view}" for view in range(len(aligner.permutations_))])
+    if notes:
+        warnings.warn(f"{'; '.join(notes)}. It may not show the clusters of the other views.", stacklevel=3)
 
 
 def _by_blocks(adapter: Adapter, views: Views) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import __version__
+from ..matching import chance_notes, tie_notes
 from ..study import Showcase, StudyResult
 from ._arms import Arms
 from ._figure_style import check_figures
@@ -12,7 +13,7 @@ from ._formatting import count, percent, printable, score_name, setting_text, sh
 from ._graph_figure import plot_graphs
 from ._html_elements import arm_name, escaped, paragraph, picture, section, stylesheet
 from ._html_sections import about, best_table, fixed_table
-from ._match_figures import plot_objective, plot_permutations, why_no_match
+from ._match_figures import plot_objective, plot_permutations, view_names, why_no_match
 from ._outcomes import answer, comparisons
 from ._study_figures import has_sweep, plot_differences, plot_sensitivity
 
@@ -140,6 +141,8 @@ def _match(case: Showcase, name: str) -> str:
     objective = picture(
         lambda theme, width: plot_objective(case.clusterer, theme=theme, width=width),
         f"Objective of every view's match on {name}, with its upper bound.",
-        "What the match reaches, and what no permutation can exceed.",
+        "What the match reaches, what no permutation can exceed and, dotted, what shuffled samples reach.",
     )
-    return f"{permutations}\n{objective}"
+    aligner = case.clusterer.aligner_
+    notes = [] if aligner is None else [*chance_notes(aligner, view_names(case.clusterer)), *tie_notes(aligner)]
+    return "\n".join([permutations, objective, *(paragraph(printable(f"{note}.")) for note in notes)])
