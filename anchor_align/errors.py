@@ -49,6 +49,10 @@ class UnknownNameError(InputError, LookupError):
     """The name is not a known one."""
 
 
+class ChanceWarning(UserWarning):
+    """A view is matched hardly better than by chance."""
+
+
 def unknown_name(what: str, got: object, known: Iterable[str]) -> UnknownNameError:
     """Build the error for an unknown name. It lists the known names and the nearest one.
 

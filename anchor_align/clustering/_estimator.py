@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import BoolArray, DenseArray, FloatArray, IndexArray
 from ..blocks import check_size, parts_of, working
 from ..checks import check_choice, check_flag, check_seed, check_whole_number
-from ..errors import InputError, InputTypeError
+from ..errors import ChanceWarning, InputError, InputTypeError
 from ..fusion import Fusion, check_weights, is_auto
 from ..graphs import Order
 from ..matching import AnchorAligner, chance_notes, check_lam, check_reference
@@ -300,7 +300,9 @@ def _warn_of_chance(aligner: AnchorAligner | None) -> None:
         return
     notes = chance_notes(aligner, [f"View {view}" for view in range(len(aligner.permutations_))])
     if notes:
-        warnings.warn(f"{'; '.join(notes)}. It may not show the clusters of the other views.", stacklevel=3)
+        warnings.warn(
+            f"{'; '.join(notes)}. It may not show the clusters of the other views.", ChanceWarning, stacklevel=3
+        )
 
 
 def _by_blocks(adapter: Adapter, views: Views) -> bool:

@@ -22,8 +22,8 @@ MOST_ROWS = 2000
 RUNS = 40  # the sample of more rows than these: runs of neighbouring rows, evenly spaced
 DRAWS = 8
 MANY_ANCHORS, FEW_DRAWS = 100, 3  # with more anchors a climb takes longer, and draws differ less
-# Standard deviations over the draws by which a match must exceed their mean, and the least part of the way from there to
-# the match of equal graphs: with many samples the draws hardly differ.
+# Standard deviations over the draws by which a match must exceed their mean, and the least part of the way from there
+# to the match of equal graphs: with many samples the draws hardly differ.
 CLEARLY, LEAST_PART = 4.0, 0.05
 # A cycle of exchanges is decided by the largest anchors if it costs each of its anchors at most this share of the mean
 # contribution of an anchor to the objective, and if the largest anchors then coincide for so many more of the samples.

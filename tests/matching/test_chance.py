@@ -14,6 +14,7 @@ from strategies import FloatArray, planted_graphs, random_graph
 
 from anchor_align import AlignedClusterer, AnchorAligner, GramMatrices, InputError
 from anchor_align.arrays import IndexArray
+from anchor_align.errors import ChanceWarning
 from anchor_align.matching import chance_notes, tie_notes
 from anchor_align.matching._row_sample import cycles
 from anchor_align.metrics import acc
@@ -86,10 +87,13 @@ def test_chance_does_not_depend_on_how_graphs_come(lam_scale: str) -> None:
         AnchorAligner(**options).fit([sp.csr_array(Z) for Z in graphs], mask=mask),
         AnchorAligner(**options).fit(grams, graphs=graphs, mask=mask),
     ]
+    assert expected.chance_ is not None
+    assert expected.chance_sd_ is not None
     for other in others:
+        assert other.chance_ is not None
+        assert other.chance_sd_ is not None
         np.testing.assert_allclose(other.chance_, expected.chance_)
         np.testing.assert_allclose(other.chance_sd_, expected.chance_sd_)
-    assert expected.chance_ is not None
     assert (expected.objective_ > expected.chance_).all()
 
 
@@ -112,7 +116,7 @@ def test_no_chance_without_samples() -> None:
         AnchorAligner(np.inf).fit(graphs),
         AnchorAligner(method="pfp-many-to-one", reference=0).fit(graphs),
     ):
-        assert aligner.chance_ is aligner.chance_sd_ is aligner.above_chance_ is None
+        assert (aligner.chance_, aligner.chance_sd_, aligner.above_chance_) == (None, None, None)
         assert chance_notes(aligner, ["a", "b"]) == []
     with pytest.raises(InputError, match="graphs are for Gram matrices"):
         AnchorAligner().fit(graphs, graphs=graphs)
@@ -143,7 +147,7 @@ def test_clusterer_warns_of_a_view_at_chance(storage: str) -> None:
         warnings.simplefilter("error")
         AlignedClusterer("lmvsc", **options).fit(views)
     views[2] = views[2][rng.permutation(300)]
-    with pytest.warns(UserWarning, match=r"^View 2 is matched hardly better than by chance"):
+    with pytest.warns(ChanceWarning, match=r"^View 2 is matched hardly better than by chance"):
         AlignedClusterer("lmvsc", **options).fit(views)
 
 
