@@ -100,7 +100,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Weights of the views in the mean; None if they are equal.
     aligner_ : AnchorAligner or None
         Quality of the match; None without alignment: for the controls, and for adapters whose anchors correspond by
-        construction.
+        construction. ``aligner_.chance_`` is what shuffled samples reach; a view that is matched hardly better is named
+        in a :class:`~anchor_align.errors.ChanceWarning`.
     adapter_ : Adapter
         The adapter of this fit.
     n_features_in_ : int
