@@ -1,4 +1,4 @@
-"""The correspondence of anchors: pairs of views, many views, certificates. Its input are Gram matrices, not samples."""
+"""The correspondence of anchors: pairs of views, many views, certificates, chance. Its input are Gram matrices."""
 
 from ._aligner import AnchorAligner, align
 from ._certificate import ambiguous
