@@ -51,6 +51,10 @@ class UnknownNameError(InputError, LookupError):
     """The name is not a known one."""
 
 
+class ChanceWarning(UserWarning):
+    """A view is matched hardly better than by chance."""
+
+
 def shown(value: object) -> str:
     """A value as a message shows it: on one line, not too long, and without characters that a terminal acts on.
 

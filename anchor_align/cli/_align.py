@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         say(str(error))
         return EXIT_FAILED
     notes = [str(note) for note in files.notes if form == "mat" or note.kind != "version"]
-    for note in notes:
+    for note in (*notes, *(f"{text}." for text in result.match_notes)):
         say(f"note: {note}")
     if arguments.format == "json":
         _print_json(result, arguments, notes)
@@ -158,7 +158,7 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
     from ..errors import InputError
     from ..fusion import agreement_weights, check_weights
     from ..graphs import GramMatrices, check_orders
-    from ..matching import AnchorAligner
+    from ..matching import AnchorAligner, chance_notes, tie_notes
     from ..plugins import ALIKE, odd_rows
 
     weights = arguments.weights
@@ -181,7 +181,7 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
         method=arguments.method,
         many_to_one=arguments.many_to_one,
         random_state=arguments.seed,
-    ).fit(grams)
+    ).fit(grams, graphs=files.graphs, mask=mask, missing=arguments.missing)
     if isinstance(weights, str):
         weights = agreement_weights(grams, check_orders(aligner.matrices_, grams.sizes))
     options = {"how": arguments.fusion, "mask": mask, "missing": arguments.missing}
@@ -200,6 +200,9 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
         None if grams.pairs is None else aligner.shared_,
         None if weights is None else check_weights(weights, len(files.graphs)),
         grams.sizes,
+        aligner.chance_,
+        aligner.chance_sd_,
+        [*chance_notes(aligner, [f"view {name!r}" for name in files.names]), *tie_notes(aligner)],
     )
     return result if arguments.matrices or result.anchors_share else replace(result, matrices=None)
 
@@ -214,6 +217,8 @@ def _summary(result: Alignment) -> list[dict[str, Any]]:
         is_reference = view == result.reference
         unsure = 0 if is_reference else int(ambiguous(result.margins[view], float(result.objective[view])).sum())
         row = {"view": name, **numbers, "ambiguous": unsure, "is_reference": is_reference}
+        if result.chance is not None and not is_reference:
+            row |= {"chance": float(result.chance[view]), "chance_sd": float(result.chance_sd[view])}
         if result.weights is not None:
             row["weight"] = float(result.weights[view])
         rows.append(row)
@@ -230,7 +235,7 @@ def _print_json(result: Alignment, arguments: argparse.Namespace, notes: list[st
         "reference": result.reference,
         "views": _summary(result),
         "permutations": [[int(each) for each in p] for p in result.permutations],
-        "notes": notes,
+        "notes": [*notes, *result.match_notes],
     }
     if len(set(result.sizes)) > 1:
         summary |= {"n_anchors": list(result.sizes), "n_columns": int(m)}
@@ -243,10 +248,15 @@ def _print_json(result: Alignment, arguments: argparse.Namespace, notes: list[st
 
 def _print_table(result: Alignment, out: Path) -> None:
     console = result_console()
-    headings = ["view", "feature", "structure", "objective", "bound", "gap", "ambiguous"]
+    headings = ["view", "feature", "structure", "objective", "chance", "bound", "gap", "ambiguous"]
+    if result.chance is None:
+        headings.remove("chance")
     rows = []
     for row, permutation in zip(_summary(result), result.permutations, strict=True):
-        numbers = [f"{row[key]:.4g}" for key in ("feature", "structure", "objective", "upper_bound")]
+        numbers = [f"{row[key]:.4g}" for key in ("feature", "structure", "objective")]
+        if result.chance is not None:
+            numbers.append(f"{row['chance']:.3g}" if "chance" in row else "")
+        numbers.append(f"{row['upper_bound']:.4g}")
         numbers += [f"{row['gap']:.1e}", f"{row['ambiguous']} of {(permutation >= 0).sum()}"]
         numbers += [f"{row['weight']:.3f}"] if result.weights is not None else []
         rows.append([f"{row['view']} (reference)" if row["is_reference"] else row["view"], *numbers])

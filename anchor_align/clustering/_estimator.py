@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import BoolArray, DenseArray, FloatArray, IndexArray
 from ..blocks import check_size, parts_of, working
 from ..checks import check_choice, check_flag, check_seed, check_whole_number
-from ..errors import InputError, InputTypeError, shown
+from ..errors import ChanceWarning, InputError, InputTypeError, shown
 from ..fusion import Fusion, check_weights, is_auto
 from ..graphs import Order
-from ..matching import AnchorAligner, check_lam, check_reference
+from ..matching import AnchorAligner, chance_notes, check_lam, check_reference
 from ..plugins import Adapter, AnchorGraphs, get_adapter
 from ._candidates import AUTO_CANDIDATES, CandidateResult
 from ._pipeline import Pipeline, check_fusion, count_anchors
@@ -106,7 +107,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Weights of the views in the mean; None if they are equal.
     aligner_ : AnchorAligner or None
         Quality of the match; None without alignment: for the controls, and for adapters whose anchors correspond by
-        construction.
+        construction. ``aligner_.chance_`` is what shuffled samples reach; a view that is matched hardly better is named
+        in a :class:`~anchor_align.errors.ChanceWarning`.
     adapter_ : Adapter
         The adapter of this fit.
     candidates_ : tuple of CandidateResult or None
@@ -224,6 +226,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
                 fitted = parts_of(fused.graph).zip(parts_of(clusters.labels))
             labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
 
+        _warn_of_chance(fused.aligner)
         self.labels_: IndexArray = labels
         # One of five types, which depends on storage and views.
         self.fused_graph_: Any = fused.graph
@@ -318,6 +321,17 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         except Exception as error:  # of a setting that cannot be copied
             raise InputError(f"Adapter {self.adapter.name!r} has a setting that cannot be copied: {error}.") from error
         return adapter
+
+
+def _warn_of_chance(aligner: AnchorAligner | None) -> None:
+    """Warn of views that are matched hardly better than views with other samples would be."""
+    if aligner is None:
+        return
+    notes = chance_notes(aligner, [f"View {view}" for view in range(len(aligner.permutations_))])
+    if notes:
+        warnings.warn(
+            f"{'; '.join(notes)}. It may not show the clusters of the other views.", ChanceWarning, stacklevel=3
+        )
 
 
 def _by_blocks(adapter: Adapter, views: Views) -> bool:

@@ -31,7 +31,8 @@ class Alignment:
 
     ``Z_v[:, permutations[v]]`` is aligned, except for columns without an anchor (-1). ``matrices`` are set if they were
     asked for, or say more than the permutations; ``shared``, the number of samples that each pair of views shares, if
-    views lack samples; ``weights`` if they were asked for. ``sizes`` are the numbers of anchors.
+    views lack samples; ``weights`` if they were asked for. ``sizes`` are the numbers of anchors. ``chance`` and
+    ``chance_sd`` are the objectives of shuffled samples, if known; ``match_notes`` are sentences about the match.
     """
 
     names: list[str]
@@ -48,6 +49,9 @@ class Alignment:
     shared: Any = None
     weights: Any = None
     sizes: Sequence[int] = ()
+    chance: Any = None
+    chance_sd: Any = None
+    match_notes: Sequence[str] = ()
 
     @property
     def anchors_share(self) -> bool:

@@ -204,10 +204,11 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
     chance_, chance_sd_ : ndarray of shape (n_views,) or None
         Mean and standard deviation of the objective that a view reaches if its samples are shuffled against those of
         the others: 8 draws (3 for more than 100 anchors) of at most 2000 samples. NaN for the reference. None if
-        samples are not at hand: for Gram matrices without ``graphs``, for Dask arrays, for one view, and for
-        "pfp-many-to-one".
+        samples are not at hand: for Gram matrices without ``graphs``, for Dask arrays, for one view, for infinite lam,
+        and for "pfp-many-to-one".
     above_chance_ : ndarray of bool of shape (n_views,) or None
-        Whether ``objective_`` exceeds ``chance_`` by more than 4 standard deviations and by more than 1 %.
+        Whether ``objective_`` exceeds ``chance_`` by more than 4 standard deviations and by more than 5 % of the way
+        from there to the objective of equal graphs.
     n_iter_ : ndarray of shape (n_views,)
         Number of iterations; for "exact" and up to 8 anchors, of evaluated permutations or branches.
     history_ : list of tuple of float
@@ -282,7 +283,8 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
             solved = self._solve(Z_list, mask, missing, graphs)
             certificates = solved.matcher.certificates(solved.solution)
             chance = None
-            if solved.sample is not None and len(solved.grams.sizes) > 1:
+            # The structure term alone does not depend on which samples belong together.
+            if solved.sample is not None and solved.grams.n_views > 1 and np.isfinite(self.lam):
                 chance = solved.sample.chance(solved.matcher, solved.solution, solved.matcher.seed)
         self.permutations_ = solved.columns.permutations
         self.matrices_ = solved.columns.matrices(solved.grams.sizes)

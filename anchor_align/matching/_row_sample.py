@@ -22,9 +22,9 @@ MOST_ROWS = 2000
 RUNS = 40  # the sample of more rows than these: runs of neighbouring rows, evenly spaced
 DRAWS = 8
 MANY_ANCHORS, FEW_DRAWS = 100, 3  # with more anchors a climb takes longer, and draws differ less
-# Standard deviations over the draws by which a match must exceed their mean, and the least relative difference: with
-# many samples the draws hardly differ.
-CLEARLY, LEAST_EXCESS = 4.0, 0.01
+# Standard deviations over the draws by which a match must exceed their mean, and the least part of the way from there
+# to the match of equal graphs: with many samples the draws hardly differ.
+CLEARLY, LEAST_PART = 4.0, 0.05
 # A cycle of exchanges is decided by the largest anchors if it costs each of its anchors at most this share of the mean
 # contribution of an anchor to the objective, and if the largest anchors then coincide for so many more of the samples.
 NEAR_TIE, LEAST_GAIN = 0.01, 0.02
@@ -32,15 +32,19 @@ NEAR_TIE, LEAST_GAIN = 0.01, 0.02
 
 @dataclass(frozen=True, eq=False)
 class Chance:
-    """Mean and standard deviation of the objective of every view by chance; NaN for the reference."""
+    """Mean and standard deviation of the objective of every view by chance; NaN for the reference.
+
+    ``highest`` is the objective of equal graphs with the same norms.
+    """
 
     mean: FloatArray
     spread: FloatArray
+    highest: FloatArray
 
     def clearly_below(self, objective: FloatArray) -> BoolArray:
         """Whether each view's match exceeds what its graphs reach by chance; True for the reference."""
-        least = self.mean + np.maximum(CLEARLY * self.spread, LEAST_EXCESS * np.abs(self.mean))
-        return np.asarray(~(objective <= least))
+        least = np.maximum(CLEARLY * self.spread, LEAST_PART * (self.highest - self.mean))
+        return np.asarray(~(objective - self.mean <= least))
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +69,8 @@ class RowSample:
             Z = np.zeros((sum(rows.stop - rows.start for rows in runs), m))
             parts = [block[view] for block in blocks]
             Z[:, :size] = np.concatenate([part.toarray() if is_sparse(part) else part for part in parts])
-            sample.append(Z)
+            # No product of these overflows; the size of a sample never counts.
+            sample.append(Z / (np.abs(Z).max() or 1.0))
         masks = [graphs.present(rows) for rows in runs]
         kept = [np.ones((len(sample), len(sample[0])), dtype=bool)] if masks[0] is None else masks
         return cls(sample, np.concatenate([mask for mask in kept if mask is not None], axis=1))
@@ -75,7 +80,7 @@ class RowSample:
 
         Only K changes. One climb from the best assignment of the linear term takes the place of a whole search.
         """
-        mean, spread = np.full(len(self.graphs), np.nan), np.full(len(self.graphs), np.nan)
+        mean, spread, highest = (np.full(len(self.graphs), np.nan) for _ in range(3))
         for view, Z in enumerate(self.graphs):
             others = partners(solution, view, len(self.graphs))
             rows = np.flatnonzero(self.present[view])
@@ -90,7 +95,10 @@ class RowSample:
                 problem = PairTerms(K, terms.S1, terms.S2, terms.unit).problem(matcher.scaled.lam)
                 values.append(climb(problem, assign(problem.reduced.L)).value)
             mean[view], spread[view] = np.mean(values), np.std(values, ddof=1)
-        return Chance(mean, spread)
+            feature = np.mean([matcher.scaled.size_of(view, u) for u in others])
+            structures = PairProblem(np.zeros_like(terms.K), matcher.scaled.lam * terms.S1, terms.S2).scale
+            highest[view] = float(feature) + structures
+        return Chance(mean, spread, highest)
 
     def _target(self, matcher: Matcher, view: int, other: int, order: IndexArray) -> FloatArray:
         """Graph of another view in the common order, such that its product with the view's rows has the scale of K."""

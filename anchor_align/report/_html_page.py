@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import __version__
+from ..matching import chance_notes, tie_notes
 from ..study import Showcase, StudyResult
 from ._arms import Arms
 from ._difference_figure import plot_differences
@@ -13,7 +14,7 @@ from ._formatting import count, percent, points, printable, score_name, setting_
 from ._graph_figure import plot_graphs
 from ._html_elements import arm_name, escaped, paragraph, picture, section, whole_page
 from ._html_sections import about, result_tables
-from ._match_figures import plot_objective, plot_permutations, why_no_match
+from ._match_figures import plot_objective, plot_permutations, view_names, why_no_match
 from ._outcomes import answer, comparisons
 from ._sweep_figure import has_sweep, plot_sensitivity
 
@@ -154,6 +155,8 @@ def _match(case: Showcase, name: str) -> str:
     objective = picture(
         lambda theme, width: plot_objective(case.clusterer, theme=theme, width=width),
         f"Objective of every view's match on {name}, with its upper bound.",
-        "What the match reaches, and what no permutation can exceed.",
+        "What the match reaches, what no permutation can exceed and, dotted, what shuffled samples reach.",
     )
-    return f"{permutations}\n{objective}"
+    aligner = case.clusterer.aligner_
+    notes = [] if aligner is None else [*chance_notes(aligner, view_names(case.clusterer)), *tie_notes(aligner)]
+    return "\n".join([permutations, objective, *(paragraph(printable(f"{note}.")) for note in notes)])

@@ -78,7 +78,7 @@ def plot_permutations(clusterer: AlignedClusterer, *, theme: str = "light", widt
 
 
 def plot_objective(clusterer: AlignedClusterer, *, theme: str = "light", width: float = COLUMN) -> Figure:
-    """Draw the objective of every view's match, its two terms, and the bound that no permutation exceeds.
+    """Draw the objective of every view's match: its two terms, the bound, and what shuffled samples reach (dotted).
 
     Parameters
     ----------
@@ -116,6 +116,8 @@ def plot_objective(clusterer: AlignedClusterer, *, theme: str = "light", width: 
         axes.barh(at, feature, height=0.62, color=colours.arm("aligned"))
         axes.barh(at, structure, left=feature, height=0.62, color=colours.shade(0.3))
         axes.vlines(bound, at - 0.42, at + 0.42, color=colours.text, lw=1.1)
+        if aligner.chance_ is not None:
+            axes.vlines(aligner.chance_[: len(at)], at - 0.42, at + 0.42, color=colours.text, lw=1.1, ls=(0, (1, 1)))
         for y, (end, gap) in enumerate(zip(bound, aligner.gap_, strict=False)):
             axes.annotate(
                 _gap_text(float(gap), float(end)), (end, y), (4, 0), textcoords="offset points",
@@ -253,8 +255,12 @@ def _name_terms(axes: Axes, aligner: AnchorAligner, theme: Theme) -> None:
         names[f"{weight}structure"] = theme.shade(0.3)
     handles = [Line2D([], [], color=colour, marker="s", ls="", ms=5, mew=0) for colour in names.values()]
     handles.append(Line2D([], [], color=theme.text, marker="|", ls="", ms=NORMAL, mew=1.1))
+    ends = ["upper bound"]
+    if aligner.chance_ is not None:
+        handles.append(Line2D([], [], color=theme.text, lw=1.1, ls=(0, (1, 1))))
+        ends.append("chance")
     legend = axes.legend(
-        handles, [*names, "upper bound"], loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, frameon=False,
+        handles, [*names, *ends], loc="lower left", bbox_to_anchor=(0, 1.0), ncols=4, frameon=False,
         borderaxespad=0.1, borderpad=0.1, handlelength=0.9, handletextpad=0.5, columnspacing=1.2, fontsize=SMALL,
     )  # fmt: skip
     for text in legend.get_texts():

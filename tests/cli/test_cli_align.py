@@ -174,6 +174,27 @@ def test_ambiguous_anchors_are_counted(tmp_path: Path, planted: Any, capsys: pyt
     assert [view["ambiguous"] for view in json.loads(capsys.readouterr().out)["views"]] == [0, 2, 0]
 
 
+def test_chance_and_ties_are_shown(tmp_path: Path, planted: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """A column of the table, two numbers in JSON, and a note for a view of other samples and for equal anchors."""
+    graphs, _ = planted
+    graphs[1][:, [2, 5]] = graphs[1][:, [2, 5]].mean(axis=1, keepdims=True)
+    graphs[2] = graphs[2][np.random.default_rng(0).permutation(len(graphs[2]))]
+    np.savez(tmp_path / "in.npz", *graphs)
+    options = ("-o", tmp_path / "o.npz", "--reference", "0")
+    assert run(tmp_path / "in.npz", *options, "--format", "json") == 0
+    summary = json.loads(capsys.readouterr().out)
+    reference, near, far = summary["views"]
+    assert "chance" not in reference
+    assert near["objective"] > 1.2 * near["chance"]
+    assert abs(far["objective"] - far["chance"]) < 10 * far["chance_sd"]
+    assert next(note for note in summary["notes"] if "hardly better than by chance" in note).startswith("view 'arr_2'")
+    assert any("of 14 anchors could be exchanged with another at almost no loss" in note for note in summary["notes"])
+    assert run(tmp_path / "in.npz", *options) == 0
+    out, err = capsys.readouterr()
+    assert "chance" in out
+    assert "note: view 'arr_2' is matched hardly better than by chance" in err
+
+
 def test_anchors_by_samples(tmp_path: Path, planted: Any) -> None:
     """Graphs that lie on their side are refused with the option that turns them, and taken with it."""
     graphs, permutations = planted
