@@ -18,8 +18,19 @@ if TYPE_CHECKING:
 DOCS = ROOT / "docs"
 CONTENTS = {
     "Start": ("quickstart", "glossary", "gallery", "cannot-help"),
-    "Guides": ("studies", "graphs", "adapters", "fusions", "wrapping", "missing", "uneven-views", "large", "dask"),
-    "Background": ("maths", "speed", "limits"),
+    "Guides": (
+        "studies",
+        "verdicts",
+        "graphs",
+        "adapters",
+        "fusions",
+        "wrapping",
+        "missing",
+        "uneven-views",
+        "large",
+        "dask",
+    ),
+    "Background": ("maths", "speed", "data", "limits"),
     "Reference": ("commands", "api"),
 }
 
