@@ -32,10 +32,14 @@ from .matching import Progress as Progress
 from .matching import align as align
 from .plugins import Adapter as Adapter
 from .plugins import AnchorGraphs as AnchorGraphs
+from .plugins import Baseline as Baseline
 from .plugins import FunctionAdapter as FunctionAdapter
+from .plugins import as_baseline as as_baseline
 from .plugins import get_adapter as get_adapter
+from .plugins import get_baseline as get_baseline
 from .plugins import get_fusion as get_fusion
 from .plugins import list_adapters as list_adapters
+from .plugins import list_baselines as list_baselines
 from .plugins import list_fusions as list_fusions
 from .plugins import load_plugins as load_plugins
 from .plugins import view_seeds as view_seeds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -72,6 +72,17 @@ def check_callback(callback: object) -> None:
     """A callable, or None."""
     if callback is not None and not callable(callback):
         raise InputTypeError(f"callback must be callable or None, got {callback!r}.")
+
+
+def is_iterable(got: object) -> bool:
+    """Whether ``for`` can go over it. An array without dimensions has the method, but raises.
+
+    Examples
+    --------
+    >>> is_iterable([4, 5]), is_iterable(np.array(4))
+    (True, False)
+    """
+    return isinstance(got, Iterable) and not (isinstance(got, np.ndarray) and got.ndim == 0)
 
 
 def check_seed(random_state: object) -> int:

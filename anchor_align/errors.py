@@ -22,7 +22,7 @@ class InputTypeError(InputError, TypeError):
 
 
 class AdapterError(AnchorAlignError, RuntimeError):
-    """An adapter or a fusion returned a result that cannot be used."""
+    """An adapter, a baseline or a fusion returned a result that cannot be used."""
 
 
 class PluginError(AnchorAlignError, ImportError):

@@ -1,7 +1,7 @@
 """The hooks that plug-ins implement.
 
 A plug-in is a module named in the entry-point group ``anchor_align`` of an installed distribution, or a single file.
-It marks a function called ``anchor_align_adapters``, or ``anchor_align_fusions``, with
+It marks a function called ``anchor_align_adapters``, ``anchor_align_baselines`` or ``anchor_align_fusions`` with
 :data:`~anchor_align.hookimpl`::
 
     from anchor_align import Adapter, AnchorGraphs, hookimpl
@@ -30,6 +30,11 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 @hookspec
 def anchor_align_adapters() -> Iterable[object]:  # type: ignore[empty-body]
     """Return the adapters of this plug-in: subclasses of Adapter, or instances with their own settings."""
+
+
+@hookspec
+def anchor_align_baselines() -> Iterable[object]:  # type: ignore[empty-body]
+    """Return the baselines of this plug-in: subclasses of Baseline, or instances with their own settings."""
 
 
 @hookspec

@@ -27,7 +27,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--picture", type=Path)
     arguments = parser.parse_args(argv)
-    known, peaks = [], []
+    known: list[int] = []
+    peaks: list[list[int]] = []
     for path in arguments.data:
         data = load_views(path)
         if data.n_clusters is None:

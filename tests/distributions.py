@@ -12,7 +12,8 @@ import pytest
 from anchor_align import list_adapters
 from anchor_align.plugins import DISABLE_VARIABLE
 
-OURS = ("fmvacc", "lmvsc", "precomputed", "sfmc")
+OURS = ("fmcnof", "fmvacc", "lmvsc", "msgl", "precomputed", "sfmc")
+OUR_BASELINES = ("amgl", "bmvc", "kmeans", "msc-ias", "pmsc", "rmkm", "spectral")
 
 IMPORTS = "from anchor_align import Adapter, AnchorGraphs, FunctionAdapter, hookimpl\n"
 GRAPHS = "    def anchor_graphs(self, views, *, n_clusters, n_anchors, random_state): return AnchorGraphs([])\n"

@@ -53,6 +53,17 @@ def related_graphs(rng: np.random.Generator, n: int, m: int, n_views: int = 2) -
     return graphs
 
 
+def planted_views(seed: int, n: int = 120, k: int = 3) -> tuple[list[FloatArray], IndexArray]:
+    """Clusters in three views of different widths and scales; samples are positive, in directions of their own."""
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.arange(n) % k)
+    views = []
+    for d, size in ((12, 1.0), (20, 100.0), (9, 0.01)):
+        centres = 6.0 * np.eye(k, d)[:, rng.permutation(d)] + 0.5
+        views.append(size * np.abs(centres[labels] + 0.4 * rng.standard_normal((n, d))))
+    return views, labels
+
+
 def pair_terms(Z1: FloatArray, Z2: FloatArray) -> PairTerms:
     """K and S on the balanced scale, computed the plain way."""
     K, S1, S2 = Z1.T @ Z2, Z1.T @ Z1, Z2.T @ Z2

@@ -19,13 +19,14 @@ import scipy.sparse as sp
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
 
 BLOCK_NUMBERS = 2**18  # distances to anchors computed at once: they stay in the cache until they are sorted
+ROUNDING = 4.0  # largest error of a squared distance, in units of the precision and of the squared norms
 
 
 def nearest_anchor_graph(X: Any, A: Any, n_neighbours: int, dtype: npt.DTypeLike = np.float64) -> sp.csr_array:
     """Sparse graph of the rows of X on their nearest anchors in A; a single anchor has weight one.
 
-    If all of the nearest anchors are equally far, their weights are equal. Distances are computed in ``dtype``, which
-    is also the type of the graph.
+    If the k + 1 nearest anchors are equally far, up to rounding, the first k of all anchors at this distance have equal
+    weights. Distances are computed in ``dtype``, which is also the type of the graph.
     """
     n, m = X.shape[0], A.shape[0]
     k = min(n_neighbours, m - 1)
@@ -39,24 +40,26 @@ def nearest_anchor_graph(X: Any, A: Any, n_neighbours: int, dtype: npt.DTypeLike
     norms = _square_norms(A).astype(dtype)
     factors = (-2.0 * A.T).astype(dtype)
     offset = None if centre is None or not centre.any() else centre.astype(dtype)
+    rounding = ROUNDING * float(np.finfo(dtype).eps)
     indices = np.empty((n, k), dtype=np.int32)
     weights = np.empty((n, k), dtype=dtype)
     step = max(1, BLOCK_NUMBERS // m)
     for start in range(0, n, step):
         rows = slice(start, start + step)
         block = X[rows].astype(dtype, copy=False)
-        distances = (block if offset is None else block - offset) @ factors
+        block = block if offset is None else block - offset
+        distances = block @ factors
         distances = distances.toarray() if is_sparse(distances) else distances
         distances += norms
-        indices[rows], weights[rows] = _nearest(distances, k)
+        indices[rows], weights[rows] = _nearest(distances, k, rounding * (_square_norms(block) + norms.max()))
     graph = sp.csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, m))
     graph.sort_indices()
     graph.eliminate_zeros()
     return graph
 
 
-def _nearest(distances: npt.NDArray[Any], k: int) -> tuple[IndexArray, npt.NDArray[Any]]:
-    """The k nearest anchors of every row and their weights."""
+def _nearest(distances: npt.NDArray[Any], k: int, tolerance: npt.NDArray[Any]) -> tuple[IndexArray, npt.NDArray[Any]]:
+    """The k nearest anchors of every row and their weights; a row's distances tie if they differ by its tolerance."""
     if k + 1 < distances.shape[1]:
         nearest = np.argpartition(distances, k, axis=1)[:, : k + 1]
     else:
@@ -64,10 +67,12 @@ def _nearest(distances: npt.NDArray[Any], k: int) -> tuple[IndexArray, npt.NDArr
     h = np.take_along_axis(distances, nearest, axis=1)
     order = np.argsort(h, axis=1, kind="stable")
     h = np.take_along_axis(h, order, axis=1)
+    nearest = np.take_along_axis(nearest, order[:, :k], axis=1)
     closeness = h[:, k:] - h[:, :k]
-    total = closeness.sum(axis=1, keepdims=True)
-    weights = np.divide(closeness, total, out=np.full_like(closeness, 1.0 / k), where=total > 0)
-    return np.take_along_axis(nearest, order[:, :k], axis=1), weights
+    for row in np.flatnonzero(closeness[:, 0] <= tolerance):
+        nearest[row] = np.flatnonzero(distances[row] <= h[row, k] + tolerance[row])[:k]
+        closeness[row] = 1.0
+    return nearest, closeness / closeness.sum(axis=1, keepdims=True)
 
 
 def _square_norms(X: Any) -> FloatArray:

@@ -46,6 +46,9 @@ class FMVACC(Adapter):
     column_scaling : float or None, default=None
         Scale of the columns of the fused graph before its embedding: each is divided by the root of its sum plus
         ``column_scaling`` times the mean of all sums. None: no scaling, as in the paper.
+    directions : float, default=1.0
+        Singular directions of the embedding for each cluster, 1 or more. With more than 1, they are weighted by their
+        singular values.
 
     Examples
     --------
@@ -73,6 +76,7 @@ class FMVACC(Adapter):
         n_init: int = 10,
         kmeans: str = "full",
         column_scaling: float | None = None,
+        directions: float = 1.0,
     ) -> None:
         self.beta = beta
         self.orthogonal = orthogonal
@@ -82,6 +86,7 @@ class FMVACC(Adapter):
         self.n_init = n_init
         self.kmeans = kmeans
         self.column_scaling = column_scaling
+        self.directions = directions
 
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int

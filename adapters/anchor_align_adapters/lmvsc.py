@@ -45,6 +45,9 @@ class LMVSC(Adapter):
     column_scaling : float or None, default=None
         Scale of the columns of the fused graph before its embedding: each is divided by the root of its sum plus
         ``column_scaling`` times the mean of all sums. None: no scaling, as in the paper.
+    directions : float, default=1.0
+        Singular directions of the embedding for each cluster, 1 or more. With more than 1, they are weighted by their
+        singular values.
 
     Examples
     --------
@@ -69,12 +72,14 @@ class LMVSC(Adapter):
         n_init: int = 1,
         kmeans: str = "full",
         column_scaling: float | None = None,
+        directions: float = 1.0,
     ) -> None:
         self.alpha = alpha
         self.scale = scale
         self.n_init = n_init
         self.kmeans = kmeans
         self.column_scaling = column_scaling
+        self.directions = directions
 
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int

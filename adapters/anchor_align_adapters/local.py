@@ -40,6 +40,9 @@ class Local(Adapter):
     column_scaling : float or None, default=1.0
         Scale of the columns of the fused graph before its embedding: each is divided by the root of its sum plus
         ``column_scaling`` times the mean of all sums. None: no scaling.
+    directions : float, default=1.5
+        Singular directions of the embedding for each cluster, 1 or more. With more than 1, they are weighted by their
+        singular values.
     n_init : int, default=1
         Runs of k-means; the best run is used.
     kmeans : {"full", "minibatch", "sample"}, default="full"
@@ -76,12 +79,14 @@ class Local(Adapter):
         *,
         scale: str | None = "unit",
         column_scaling: float | None = 1.0,
+        directions: float = 1.5,
         n_init: int = 1,
         kmeans: str = "full",
     ) -> None:
         self.n_neighbors = n_neighbors
         self.scale = scale
         self.column_scaling = column_scaling
+        self.directions = directions
         self.n_init = n_init
         self.kmeans = kmeans
 

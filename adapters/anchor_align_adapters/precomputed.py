@@ -21,6 +21,9 @@ class Precomputed(Adapter):
     column_scaling : float or None, default=None
         Scale of the columns of the fused graph before its embedding: each is divided by the root of its sum plus
         ``column_scaling`` times the mean of all sums. None: no scaling.
+    directions : float, default=1.0
+        Singular directions of the embedding for each cluster, 1 or more. With more than 1, they are weighted by their
+        singular values.
 
     Examples
     --------
@@ -40,9 +43,10 @@ class Precomputed(Adapter):
     works_on_dask = True
     views_apart = True
 
-    def __init__(self, aligned: bool = False, *, column_scaling: float | None = None) -> None:
+    def __init__(self, aligned: bool = False, *, column_scaling: float | None = None, directions: float = 1.0) -> None:
         self.aligned = aligned
         self.column_scaling = column_scaling
+        self.directions = directions
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Not used: the graphs determine the numbers of anchors."""

@@ -1,4 +1,4 @@
-"""``anchor-align adapters``: adapters and fusions that are installed, and plug-ins that failed to load."""
+"""``anchor-align adapters``: adapters, baselines and fusions that are installed, and plug-ins that failed to load."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from ._terminal import plain, print_json, print_table, result_console
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from ..plugins import AdapterRecord, Plugin, Registry
+    from ..plugins import AdapterRecord, BaselineRecord, Plugin, Registry
 
 
 def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "adapters",
-        help="list adapters and fusions that are installed, and plug-ins that failed to load",
-        description="List the adapters that are installed, with their settings, the fusions, and the plug-ins that "
-        "failed to load or are disabled by ANCHOR_ALIGN_DISABLE_PLUGINS (distributions or entry points, separated by "
-        "commas).",
+        help="list adapters, baselines and fusions that are installed, and plug-ins that failed to load",
+        description="List the adapters and baselines that are installed, with their settings, the fusions, and the "
+        "plug-ins that failed to load or are disabled by ANCHOR_ALIGN_DISABLE_PLUGINS (distributions or entry points, "
+        "separated by commas).",
         epilog="example: anchor-align adapters --plugin my_method.py",
     )
     add_plugin_option(parser)
@@ -57,12 +57,13 @@ def _print_json(registry: Registry) -> None:
         is_plain = math.isfinite(value) if isinstance(value, float) else isinstance(value, int | str | None)
         return value if is_plain else one_line(value, repr)
 
-    def described(record: AdapterRecord) -> dict[str, object]:
+    def described(record: AdapterRecord | BaselineRecord) -> dict[str, object]:
         parameters = {name: encoded(value) for name, value in record.parameters.items()}
         return {"name": record.name, **origin(record), "summary": record.summary, "parameters": parameters}
 
     result = {
         "adapters": [described(record) for record in registry],
+        "baselines": [described(record) for record in registry.baselines],
         "fusions": [{"name": each.name, **origin(each), "summary": each.fusion.summary} for each in registry.fusions],
         "failures": [{**origin(failure), "reason": failure.reason} for failure in registry.failures],
         "disabled": [origin(plugin) for plugin in registry.disabled],
@@ -79,16 +80,20 @@ def _print_tables(registry: Registry) -> None:
     def text(value: object, style: str = "") -> Text:
         return plain(value, console, style)
 
-    def about(record: AdapterRecord) -> Text:
+    def about(record: AdapterRecord | BaselineRecord) -> Text:
         summary = text(record.summary or "-")
         settings = ", ".join(f"{name}={value}" for name, value in record.settings.items())
         return summary.append("\n").append_text(text(settings, "dim")) if settings else summary
 
     adapters = [[text(each.name, "bold"), each.origin, about(each)] for each in registry]
+    baselines = [[text(each.name, "bold"), each.origin, about(each)] for each in registry.baselines]
     fusions = [[text(each.name, "bold"), each.origin, each.fusion.summary or "-"] for each in registry.fusions]
     failures = [[each.origin, text(each.reason, "red")] for each in registry.failures]
     disabled = [[each] for each in (*registry.disabled, *(f"{name}: no such plug-in" for name in registry.unmatched))]
     print_table(console, ["adapter", "from", "what it does; settings"], adapters, widest=20)
+    if baselines:
+        console.print()
+        print_table(console, ["baseline", "from", "what it does; settings"], baselines, widest=20)
     console.print()
     print_table(console, ["fusion", "from", "what it does"], fusions, widest=20)
     if failures:

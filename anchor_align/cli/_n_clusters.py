@@ -123,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_table(curves: ClusterCurves, known: int | None) -> None:
-    from ..report import CAUTION
+    from ..clustering import CAUTION
 
     console = result_console()
     headings = ["clusters", *(each.name.replace("_", " ") for each in curves.curves)]

@@ -34,14 +34,15 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     Parameters
     ----------
-    adapter : str or Adapter, default="fmvacc"
+    adapter : str or Adapter, default="local"
         The method that makes the anchor graphs and clusters the fused graph: a name from :func:`list_adapters`, or an
         instance. "auto": one of a few adapters and scales, chosen without labels on a sample, see :func:`choose`; for
         two views or more.
     n_clusters : int, default=8
     n_anchors : int or list of int, optional
-        Number of anchors in every view, or a list with one number for each view. By default the adapter chooses,
-        usually two for each cluster. Adapters with common anchors for all views take one number only.
+        Number of anchors in every view, or a list with one number for each view. By default the adapter chooses:
+        "local" ten for each cluster, the others usually two. Adapters with common anchors for all views take one number
+        only.
     lam : float, default=0.1
         Weight of the structure term in the alignment, see :func:`align`.
     reference : int, "auto" or "consensus", default="consensus"
@@ -68,8 +69,9 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     storage : {"memory", "disk", "never"}, default="memory"
         Place of the anchor graphs and the fused graph. "disk": in unnamed files, which the system deletes with the
         estimator or at the end of the process. "never": they are not stored; their rows are made again for each of two
-        passes, and ``fused_graph_`` is None. In both cases the embedding is in such a file. Both need an adapter that
-        learns anchors without making graphs: lmvsc, fmvacc and, for "disk", sfmc.
+        passes, three for adapters with ``column_scaling``, and ``fused_graph_`` is None. In both cases the embedding is
+        in such a file. Both need an adapter that learns anchors without making graphs: local, lmvsc, fmvacc and, for
+        "disk", sfmc.
     memory : int or str, optional
         Memory for the fit besides the views, in bytes or as in "500MB"; by default the free memory of the machine. A
         fit that needs more is refused before it starts. The memory of adapters that make whole graphs is not known.
@@ -86,8 +88,9 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     labels_ : ndarray, or Dask array, of shape (n_samples,)
         Cluster of every sample, numbered from 0 in the order in which clusters first appear.
     fused_graph_ : ndarray, memmap or csr_array of shape (n_samples, n_anchors), or side by side, or None
-    embedding_ : ndarray of shape (n_samples, n_clusters or fewer)
-        Leading left singular vectors of the fused graph, rows of unit length; a memmap unless ``storage="memory"``.
+    embedding_ : ndarray of shape (n_samples, n_directions)
+        Leading left singular vectors of the fused graph, scaled and weighted as the adapter says, rows of unit length;
+        a memmap unless ``storage="memory"``. For the adapters of papers, one or fewer for each cluster.
     anchors_ : list of array or None
         Anchors of every view, in the coordinates of the adapter.
     anchor_graphs_ : AnchorGraphs
@@ -125,7 +128,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
     def __init__(
         self,
-        adapter: str | Adapter = "fmvacc",
+        adapter: str | Adapter = "local",
         *,
         n_clusters: int = 8,
         n_anchors: int | Sequence[int] | None = None,
@@ -214,7 +217,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             clusters = pipeline.cluster(fused)
             embedding, vectors = clusters.embedding, clusters.vectors
             if embedding is None or vectors is None:
-                embedding, vectors = fused.embed(n_clusters, adapter.column_scaling)
+                embedding, vectors = fused.embed(n_clusters, adapter)
             means = cluster_means(vectors, clusters.labels, clusters.n_found)
             fitted = None
             if fused.graph is not None and not means_reproduce(vectors, means, clusters.labels):

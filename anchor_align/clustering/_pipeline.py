@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import BoolArray, FloatArray, Graph, IndexArray, is_sparse
-from ..blocks import is_distributed, number_by_appearance, read_only, read_rows
-from ..checks import check_flag, check_number, check_whole_number
+from ..blocks import number_by_appearance, read_only, read_rows
+from ..checks import check_flag, check_number, check_whole_number, is_iterable
 from ..errors import AdapterError, InputError
 from ..fusion import LEAST_WEIGHT, FusedRows, Fusion, Recipe, agreement_weights, check_weights, is_auto
 from ..graphs import (
@@ -33,7 +33,7 @@ from ..graphs import (
     store,
 )
 from ..matching import AnchorAligner
-from ..plugins import Adapter, AnchorGraphs, blamed, check_made, get_fusion, made_graphs, warn_of_odd_rows
+from ..plugins import Adapter, AnchorGraphs, blamed, check_labels, check_made, get_fusion, made_graphs, warn_of_odd_rows
 from ._views import Views
 
 
@@ -66,9 +66,10 @@ class Fused:
     aligner: AnchorAligner | None  # None without alignment
     gram: FloatArray | None  # Gram matrix of the fused graph, if known
 
-    def embed(self, n_clusters: int, column_scaling: float | None) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:
+    def embed(self, n_clusters: int, adapter: Adapter) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:
         graph = self.rows if self.graph is None else self.graph
-        embedding = spectral_embedding(graph, n_clusters, column_scaling=column_scaling, gram=self.gram)
+        scaling, directions = adapter.column_scaling, adapter.directions
+        embedding = spectral_embedding(graph, n_clusters, column_scaling=scaling, directions=directions, gram=self.gram)
         return embedding, embedding.unit_rows(graph)
 
 
@@ -102,8 +103,10 @@ class Pipeline:
     def build(self, views: Views) -> ViewGraphs:
         """Checked anchor graphs of the views, read-only."""
         adapter = self.adapter
-        if adapter.column_scaling is not None:  # used last: a wrong value must not cost the time of a fit
+        # Used last: a wrong value must not cost the time of a fit.
+        if adapter.column_scaling is not None:
             check_number("column_scaling", adapter.column_scaling)
+        check_number("directions", adapter.directions, least=1.0)
         given = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
         whole = type(adapter).anchor_graphs is not Adapter.anchor_graphs or not adapter.works_by_blocks
         rows: GraphSet
@@ -129,8 +132,14 @@ class Pipeline:
         permutations = check_orders(None, sizes)
         fitted = None
         if fusion.aligns and not graphs.learned.aligned:
-            aligner = AnchorAligner(lam, reference=self.reference, many_to_one=self.many_to_one, random_state=self.seed)
-            fitted = aligner.fit(graphs.grams)
+            aligner = AnchorAligner(
+                lam,
+                reference=self.reference,
+                many_to_one=self.many_to_one,
+                random_state=self.seed,
+                near_ties="largest",
+            )
+            fitted = aligner.fit(graphs.grams, graphs=graphs.rows)
             permutations = check_orders(fitted.matrices_, sizes)
         maps = list(fusion.maps(permutations, graphs.grams if fusion.uses_grams else None))
         weights = self._weights(graphs, fusion, permutations, maps)
@@ -152,23 +161,10 @@ class Pipeline:
         """
         adapter, k = self.adapter, self.n_clusters
         if adapter.clusters_spectrally:
-            embedding, vectors = fused.embed(k, adapter.column_scaling)
+            embedding, vectors = fused.embed(k, adapter)
             return Clustering(*number_by_appearance(kmeans_labels(vectors, k, self.seed)), embedding, vectors)
         made: Any = adapter.cluster(read_only(fused.graph), n_clusters=k, random_state=self.seed)
-        try:
-            found = made if is_distributed(made) else np.asarray(made)
-        except ValueError:
-            found = np.empty(0, dtype=object)
-        n = fused.rows.shape[0]
-        if found.shape != (n,) or found.dtype.kind not in "iub":
-            raise AdapterError(
-                f"Adapter {adapter.name!r} returned labels of shape {found.shape} and dtype {found.dtype}; "
-                f"expected {n} whole numbers."
-            )
-        labels, n_found = number_by_appearance(found)
-        if n_found > k:
-            raise AdapterError(f"Adapter {adapter.name!r} returned {n_found} clusters; expected at most {k}.")
-        return Clustering(labels, n_found)
+        return Clustering(*check_labels(f"Adapter {adapter.name!r}", made, fused.rows.shape[0], k))
 
     def _call(self, build: Callable[..., Any], views: Sequence[Any], n_views: int) -> AnchorGraphs:
         """Call a method of the adapter that returns AnchorGraphs, and check all of it except the graphs."""
@@ -256,7 +252,7 @@ def count_anchors(
     adapter: Adapter, n_anchors: int | Sequence[int] | None, n_samples: int, n_clusters: int, n_views: int | None = None
 ) -> int | list[int]:
     """Number of anchors, given by the user or by the adapter; a list if it differs between views."""
-    if isinstance(n_anchors, (Sequence, np.ndarray)) and not isinstance(n_anchors, str):
+    if isinstance(n_anchors, (Sequence, np.ndarray)) and not isinstance(n_anchors, str) and is_iterable(n_anchors):
         counts = [check_whole_number("n_anchors", count, least=1) for count in n_anchors]
         if n_views is not None and len(counts) != n_views:
             raise InputError(f"n_anchors has {len(counts)} numbers for {n_views} views.")

@@ -11,6 +11,7 @@ from ..arrays import is_sparse
 from ..blocks import DEFAULT_MEMORY, available_memory, check_disk, readable_size
 from ..errors import InputError, NotEnoughMemoryError
 from ..fusion import Fusion
+from ..graphs import count_directions
 from ..plugins import Adapter
 from ._views import Views
 
@@ -50,7 +51,8 @@ def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fu
         sizes = [X.data.nbytes + X.indices.nbytes if is_sparse(X) else X.nbytes for X in views.matrices]
         copies = sum(int(part * size) for size, part in zip(sizes, kept, strict=True))
     # For k-means a distance, a norm and labels; and the labels of the result.
-    return Need(n_views * graph + fused, n * n_clusters * itemsize, n * (2 * itemsize + 18), copies)
+    directions = count_directions(n_clusters, adapter.directions)
+    return Need(n_views * graph + fused, n * directions * itemsize, n * (2 * itemsize + 18), copies)
 
 
 def check_resources(need: Need, storage: str, memory: int | None, folder: Path | None) -> int:

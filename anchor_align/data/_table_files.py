@@ -24,6 +24,7 @@ _LABEL_HEADS = ("label", "labels", "class", "target", "y")
 _ID_HEADS = ("id", "index")
 # Heads of a column of words: without one of these, the first word of a column of words is a label.
 _WORD_HEADS = (*_LABEL_HEADS, "gt", "gnd", "truth", "category", "cluster")
+_LONGEST_NUMBER = 1000
 # A first line that counts at least so many columns is a header, not data.
 _MANY_COLUMNS = 3
 
@@ -203,13 +204,16 @@ def _read_parquet(limit: SizeLimit, key: str) -> TableFile:
 
     def words(column: int) -> list[str]:
         values = frame.iloc[:, column]
+        if isinstance(values.dtype, pd.CategoricalDtype):
+            return _shared_texts(values.array)
         return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
 
     names = [str(name) for name in frame.columns]
     roles = _column_roles(names, words, path)
     features = frame.iloc[:, roles.features]
     is_named = not isinstance(frame.index, pd.RangeIndex)
-    index = tuple(map(str, frame.index)) if is_named else ()
+    is_shared = isinstance(frame.index, pd.CategoricalIndex)
+    index = tuple(_shared_texts(frame.index.array) if is_shared else map(str, frame.index)) if is_named else ()
     if is_numeric(features) and (features.shape[1] or roles.label is not None):
         values = check_graph(features, key, "features") if features.size else np.empty(features.shape)
         return _table(path, key, names, roles, words, values, index=index)
@@ -217,6 +221,12 @@ def _read_parquet(limit: SizeLimit, key: str) -> TableFile:
         return _table(path, key, names, roles, words, words(roles.features[0]), index=index)
     wrong = [str(name) for name, dtype in features.dtypes.items() if dtype.kind not in "fiub"]
     raise InputError(f"{path} has columns that are not numbers: {', '.join(map(repr, wrong[:5])) or 'none at all'}.")
+
+
+def _shared_texts(values: Any) -> list[str]:
+    """Texts of a categorical array, without a copy for each row."""
+    names = [*map(str, values.categories), ""]  # a missing value has the code -1
+    return [names[code] for code in values.codes]
 
 
 def _parquet_bytes(metadata: Any) -> int:
@@ -285,6 +295,9 @@ def _column_roles(names: Sequence[str], words: Callable[[int], list[str]], path:
 
 def _number(text: str) -> float | None:
     """The number in a field: NaN if the field says that it is missing, None if it holds something else."""
+    # A long text may stand in every row, although the file has it once.
+    if len(text) > _LONGEST_NUMBER:
+        return None
     if text.lower() in _MISSING:
         return float("nan")
     try:

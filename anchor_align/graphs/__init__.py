@@ -26,6 +26,7 @@ from ._missing import check_missing as check_missing
 from ._missing import check_present as check_present
 from ._missing import without_missing as without_missing
 from ._spectral import SpectralEmbedding as SpectralEmbedding
+from ._spectral import count_directions as count_directions
 from ._spectral import kmeans_labels as kmeans_labels
 from ._spectral import spectral_embedding as spectral_embedding
 from ._spectral import spectral_labels as spectral_labels

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from ..arrays import FloatArray, Graph, IndexArray, is_sparse
 from ..blocks import engine_of
+from ..checks import is_iterable
 from ..errors import InputError, InputTypeError
 
 # An index array (1-D) or a matrix (2-D).
@@ -64,7 +65,7 @@ def check_orders(P_list: Iterable[Any] | None, sizes: Sequence[int]) -> list[Ord
     m = max(sizes)
     if P_list is None:
         return [np.append(np.arange(size), np.full(m - size, -1)).astype(np.intp) for size in sizes]
-    if not isinstance(P_list, Iterable):
+    if not is_iterable(P_list):
         raise InputTypeError(f"P_list must be a list of permutations, one per view, got {type(P_list).__name__}.")
     matrices = list(P_list)
     if len(matrices) != len(sizes):

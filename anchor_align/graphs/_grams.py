@@ -8,7 +8,7 @@ own sums, over the samples of both: see :class:`PairSums`.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from ..arrays import FloatArray, GraphLike
 from ..blocks import Here, check_finite, check_graphs
-from ..checks import check_whole_number
+from ..checks import check_callback, check_whole_number, is_iterable
 from ..errors import InputError, InputTypeError
 from ._gram_products import count_entries, sum_products
 from ._graph_sets import GraphSet, StoredGraphs
@@ -80,7 +80,7 @@ class GramMatrices:
 
     def __post_init__(self) -> None:
         """Check the input; keep a read-only copy of the matrix."""
-        if isinstance(self.sizes, str) or not isinstance(self.sizes, Iterable):
+        if isinstance(self.sizes, str) or not is_iterable(self.sizes):
             raise InputTypeError(f"sizes must list each view's number of anchors, got {self.sizes!r}.")
         sizes = tuple(check_whole_number("sizes", size) for size in self.sizes)
         if not sizes or min(sizes) < 1:
@@ -126,6 +126,7 @@ class GramMatrices:
         InputError
             If the graphs are not 2-D, real and finite with the same samples, or a sample is in no view.
         """
+        check_callback(callback)
         checked = check_graphs(graphs, same_anchors=False)
         return cls.of_set(StoredGraphs(checked, check_missing(checked, mask, missing)), callback)
 
@@ -172,6 +173,9 @@ class GramMatrices:
         missing : {"error", "nan"}, default="error"
             As in :meth:`from_graphs`.
         """
+        for what, got in (("blocks", blocks), ("masks", () if masks is None else masks)):
+            if isinstance(got, (str, Mapping)) or not is_iterable(got):
+                raise InputTypeError(f"{what} must have one entry for each block of rows, got {type(got).__name__}.")
         total: GramMatrices | None = None
         pairs: Iterable[tuple[Any, Any]] = ((block, None) for block in blocks)
         if masks is not None:
@@ -267,13 +271,7 @@ def _too_small(view: int) -> InputError:
 
 def _check_gram_matrix(matrix: object, sizes: tuple[int, ...]) -> FloatArray:
     """Copy of a matrix that can be the Gram matrix of views with these numbers of anchors."""
-    try:
-        values = np.array(matrix)
-    except ValueError as error:
-        raise InputError(f"The Gram matrix is not a rectangular array: {error}.") from error
-    if values.dtype.kind not in "fiub":
-        raise InputTypeError(f"The Gram matrix must be an array of real numbers, got {type(matrix).__name__}.")
-    values = values.astype(np.float64, copy=False)
+    values = _real_numbers("The Gram matrix", matrix)
     total = sum(sizes)
     if values.shape != (total, total):
         raise InputError(f"The Gram matrix of views with {sizes} anchors is {total} x {total}, got {values.shape}.")
@@ -288,10 +286,21 @@ def _check_gram_matrix(matrix: object, sizes: tuple[int, ...]) -> FloatArray:
     return values
 
 
+def _real_numbers(what: str, got: object) -> FloatArray:
+    """A copy as float64."""
+    try:
+        values = np.array(got)
+    except ValueError as error:
+        raise InputError(f"{what} must be a rectangular array: {error}.") from error
+    if values.dtype.kind not in "fiub":
+        raise InputTypeError(f"{what} must be an array of real numbers, got {type(got).__name__}.")
+    return values.astype(np.float64, copy=False)
+
+
 def _check_sums(sums: FloatArray | None, total: int) -> FloatArray | None:
     if sums is None:
         return None
-    values = np.array(sums, dtype=np.float64)
+    values = _real_numbers("sums", sums)
     if values.shape != (total,) or not np.isfinite(values).all():
         raise InputError(f"sums must be {total} finite numbers, one for each column, got shape {values.shape}.")
     values.flags.writeable = False
@@ -306,9 +315,11 @@ def _check_pairs(pairs: PairSums | None, sizes: tuple[int, ...]) -> PairSums | N
     v, total = len(sizes), sum(sizes)
     copies = []
     for what, shape in (("shared", (v, v)), ("structures", (v, total, max(sizes))), ("masses", (v, total))):
-        values = np.array(getattr(pairs, what))
+        values = _real_numbers(f"The {what} of pairs", getattr(pairs, what))
         if values.shape != shape or not np.isfinite(values).all():
             raise InputError(f"The {what} of pairs must be finite and have shape {shape}, got {values.shape}.")
         values.flags.writeable = False
         copies.append(values)
-    return PairSums(*copies)
+    shared = copies[0].astype(np.intp)
+    shared.flags.writeable = False
+    return PairSums(shared, *copies[1:])

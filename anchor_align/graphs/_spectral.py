@@ -8,6 +8,10 @@ With ``column_scaling`` tau, column j of Z is first divided by sqrt(c_j + tau c)
 entries and c their mean. For tau = 0 this is the normalised cut of the graph between samples and anchors, in which an
 anchor with few samples gets a direction of its own; tau > 0 prevents that. The map V / s then contains the divisors, so
 that new samples need no other step.
+
+With more ``directions`` than clusters, each is multiplied by its singular value relative to the second; the first,
+which is almost the same for all samples, counts as much as the second. If the last of k directions is arbitrary,
+because the next singular value is almost as large, both then count almost equally.
 """
 
 from __future__ import annotations
@@ -53,11 +57,13 @@ ROW_STEPS, ROW_FRACTION = 12, 0.6
 class SpectralEmbedding:
     """Map from graph rows to the embedding."""
 
-    projection: FloatArray  # right singular vectors divided by their singular values, anchors x components
+    projection: (
+        FloatArray  # right singular vectors over their singular values, scaled and weighted: anchors x directions
+    )
     singular_values: FloatArray  # largest first
 
     def vectors(self, graph: Rows | Graph) -> Any:
-        """Coordinates of the rows. For the graph of the fit they are its left singular vectors."""
+        """Coordinates of the rows. For the graph of the fit, unscaled and unweighted, the left singular vectors."""
         return self._embed(graph, unit=False)
 
     def unit_rows(self, graph: Rows | Graph) -> Any:
@@ -87,21 +93,23 @@ def _embedded(rows: Rows, projection: FloatArray, unit: bool) -> npt.NDArray[Any
 
 def spectral_embedding(
     graph: Rows | Graph,
-    n_components: int,
+    n_clusters: int,
     *,
     column_scaling: float | None = None,
+    directions: float = 1.0,
     gram: FloatArray | None = None,
 ) -> SpectralEmbedding:
-    """Leading singular directions of a graph: ``n_components`` of them, fewer if the rank of the graph is lower.
+    """Leading singular directions of a graph: one for each cluster, fewer if the rank of the graph is lower.
 
     For example, a graph with more anchors than features has a rank of about the number of features. Directions after a
     sudden drop of the singular values are noise, but would count as much as the others once scaled to unit length.
-    ``gram`` is Z' Z if it is known; it saves a pass. ``column_scaling`` is None for no scaling; it costs a pass. Raises
-    an InputError if the graph is not finite.
+    ``gram`` is Z' Z if it is known; it saves a pass. ``column_scaling``, None for no scaling, costs a pass. More than
+    one of the ``directions`` for each cluster are weighted by their singular values. Raises an InputError if the graph
+    is not finite.
     """
     rows = _as_rows(graph)
     n, m = rows.shape
-    k = min(n_components, n, m)
+    k = min(count_directions(n_clusters, directions), n, m)
     factors = np.ones(m)
     if column_scaling is not None:
         factors = _column_factors(rows.parts().total(_absolute_sums), check_number("column_scaling", column_scaling))
@@ -120,7 +128,15 @@ def spectral_embedding(
     values, V = values[:rank], V[:, :rank]
     # The sign of a singular vector is arbitrary: its largest entry is made positive, to make results comparable.
     V = V * np.sign(V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])])
-    return SpectralEmbedding(np.ascontiguousarray(factors[:, None] * V / np.where(values > 0, values, 1.0)), values)
+    V = factors[:, None] * V / np.where(values > 0, values, 1.0)
+    if directions > 1 and len(values) > 1:
+        V = V * np.minimum(values / values[1], 1.0)
+    return SpectralEmbedding(np.ascontiguousarray(V), values)
+
+
+def count_directions(n_clusters: int, directions: float) -> int:
+    """Number of directions of the embedding: ``directions`` for each cluster, rounded down."""
+    return int(check_number("directions", directions, least=1.0) * n_clusters)
 
 
 def _absolute_sums(rows: Rows) -> FloatArray:
@@ -302,7 +318,13 @@ def kmeans_labels(
 
 
 def spectral_labels(
-    graph: Rows | Graph, n_clusters: int, random_state: int, *, column_scaling: float | None = None
+    graph: Rows | Graph,
+    n_clusters: int,
+    random_state: int,
+    *,
+    column_scaling: float | None = None,
+    directions: float = 1.0,
 ) -> IndexArray:
-    vectors = spectral_embedding(graph, n_clusters, column_scaling=column_scaling).unit_rows(graph)
+    embedding = spectral_embedding(graph, n_clusters, column_scaling=column_scaling, directions=directions)
+    vectors = embedding.unit_rows(graph)
     return kmeans_labels(vectors, n_clusters, random_state).astype(np.intp)

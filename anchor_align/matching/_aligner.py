@@ -12,16 +12,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import FloatArray, GraphLike
-from ..blocks import check_graphs
+from ..blocks import blas_limit, check_graphs
 from ..checks import check_callback, check_choice, check_flag, check_seed, check_whole_number
 from ..errors import InputError
-from ..graphs import MISSING, GramMatrices, Order, permute_columns
-from ._certificate import warn_of_thin_anchors
+from ..graphs import MISSING, GramMatrices, GraphSet, Order, StoredGraphs, check_missing, permute_columns
+from ._certificate import ambiguous, warn_of_thin_anchors
 from ._many_views import Matcher, Progress, Solution
 from ._pair_solvers import MANY_TO_ONE, METHODS
 from ._parameters import check_lam, check_reference, check_seeds
+from ._row_sample import RowSample
 from ._scaled_grams import LAM_SCALES, scale_grams
 from ._unequal import CommonColumns, drop_padding, pad_grams
+
+NEAR_TIES = ("objective", "largest")
 
 
 def align(
@@ -57,14 +60,15 @@ def align(
         The view whose order of anchors the others take. "auto": of the views with the most anchors, the one that all
         others match best (largest total objective). "consensus" has no reference: it starts from the best reference and
         matches every view in turn to the mean of all others, until the total over all pairs of views no longer rises;
-        view 0 then keeps its order. The total is never below that of the best reference. Both match all v (v - 1) / 2
+        view 0 then keeps its order. The total is never below that of the best reference. It need not be the best of
+        all: for few anchors, other starts are tried, too. Both match all v (v - 1) / 2
         pairs of v views, and store the Gram matrices, O(v^2 m^2) numbers.
     method : {"ascent", "pfp", "exact", "pfp-many-to-one"}, default="ascent"
-        "ascent" is fast and nearly always optimal. "pfp" is the projected fixed point of the paper, for comparison: its
-        result depends on the size of the raw graphs, also with ``lam_scale="balanced"``. "exact" is proven optimal, for
-        up to 10 anchors. "pfp-many-to-one" is "pfp" as in the released code of the paper: every reference anchor takes
-        its largest entry, so several may take the same anchor, and rows of the aligned graphs need not sum to one. It
-        has no consensus.
+        "ascent" is fast. Up to 8 anchors it is optimal, because all permutations are tried; with more anchors nearly
+        always. "pfp" is the projected fixed point of the paper, for comparison: its result depends on the size of the
+        raw graphs, also with ``lam_scale="balanced"``. "exact" is proven optimal, for up to 10 anchors.
+        "pfp-many-to-one" is "pfp" as in the released code of the paper: every reference anchor takes its largest entry,
+        so several may take the same anchor, and rows of the aligned graphs need not sum to one. It has no consensus.
     seeds : array-like of int of shape (n_seeds, n_views), optional
         Known correspondences. Each row has one anchor per view; they correspond. For two views a row is a pair
         ``(anchor of view 0, anchor of view 1)``. -1 means not known; the anchor of the reference must be known.
@@ -143,7 +147,8 @@ def align(
         random_state=random_state,
         callback=callback,
     )
-    solved = aligner._solve(Z_list, mask, missing)
+    with blas_limit.using():
+        solved = aligner._solve(Z_list, mask, missing, None)
     return solved.columns.matrices(solved.grams.sizes)
 
 
@@ -155,12 +160,16 @@ class _Solved:
     matcher: Matcher
     solution: Solution
     columns: CommonColumns
+    sample: RowSample | None
 
 
 class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     """Align the anchors of several views and measure the quality of the match.
 
-    The parameters are those of :func:`align`, except that :meth:`fit` takes ``mask`` and ``missing``. All numbers of a
+    The parameters are those of :func:`align`, except that :meth:`fit` takes ``mask`` and ``missing``, and
+    ``near_ties``: "objective" (default) takes the match with the largest objective in any case; "largest" exchanges
+    anchors if the objective hardly changes (by at most 1 % of an anchor's mean contribution for each of them) and if
+    the largest anchors of the samples then coincide clearly more often. All numbers of a
     view describe its match to the reference view, or, with ``reference="consensus"``, to the mean of all other views;
     the reference is compared with itself. Pairs of views are compared by the samples that both have.
 
@@ -188,9 +197,19 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
     margins_ : ndarray of shape (n_views, n_columns)
         For every aligned column, the least loss of the objective if the anchor exchanges its partner with another
         anchor. Near 0: the anchor is ambiguous. Infinite: there is no other choice, or no anchor. Negative: a better
-        partner exists ("pfp" only). NaN for matches that are not one-to-one.
+        partner exists ("pfp", or a near-tie that was decided otherwise). NaN for matches that are not one-to-one.
+    exchangeable_ : ndarray of int of shape (n_views,)
+        Number of anchors with a margin near 0, at most 1 % of the mean contribution of an anchor to the objective: they
+        could be exchanged with another at almost no loss.
+    chance_, chance_sd_ : ndarray of shape (n_views,) or None
+        Mean and standard deviation of the objective that a view reaches if its samples are shuffled against those of
+        the others: 8 draws (3 for more than 100 anchors) of at most 2000 samples. NaN for the reference. None if
+        samples are not at hand: for Gram matrices without ``graphs``, for Dask arrays, for one view, and for
+        "pfp-many-to-one".
+    above_chance_ : ndarray of bool of shape (n_views,) or None
+        Whether ``objective_`` exceeds ``chance_`` by more than 4 standard deviations and by more than 1 %.
     n_iter_ : ndarray of shape (n_views,)
-        Number of iterations; for "exact" and up to 6 anchors, of evaluated permutations or branches.
+        Number of iterations; for "exact" and up to 8 anchors, of evaluated permutations or branches.
     history_ : list of tuple of float
         Objective along the iterations. For "consensus", those of the last improvement of the view; a view without
         improvement keeps the history of its match to the best reference.
@@ -222,6 +241,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         n_restarts: int = 4,
         random_state: Any = 0,
         callback: Callable[[Progress], object] | None = None,
+        near_ties: str = "objective",
     ) -> None:
         self.lam = lam
         self.lam_scale = lam_scale
@@ -232,6 +252,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         self.n_restarts = n_restarts
         self.random_state = random_state
         self.callback = callback
+        self.near_ties = near_ties
 
     def fit(
         self,
@@ -240,6 +261,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         *,
         mask: npt.ArrayLike | None = None,
         missing: str = "error",
+        graphs: Iterable[GraphLike] | GraphSet | None = None,
     ) -> AnchorAligner:
         """Find the permutations.
 
@@ -251,9 +273,17 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
             False where a sample is missing in a view, see :func:`align`. Not for Gram matrices, which include it.
         missing : {"error", "nan"}, default="error"
             "nan": a row with only NaN is a missing sample.
+        graphs : list of graphs, optional
+            With Gram matrices: the graphs that they were computed from, for ``chance_`` and near-ties. A few rows are
+            read. ``mask`` and ``missing`` then describe them.
         """
-        solved = self._solve(Z_list, mask, missing)
-        certificates = solved.matcher.certificates(solved.solution)
+        # On one thread, sums are rounded in the same way for any number of threads.
+        with blas_limit.using():
+            solved = self._solve(Z_list, mask, missing, graphs)
+            certificates = solved.matcher.certificates(solved.solution)
+            chance = None
+            if solved.sample is not None and len(solved.grams.sizes) > 1:
+                chance = solved.sample.chance(solved.matcher, solved.solution, solved.matcher.seed)
         self.permutations_ = solved.columns.permutations
         self.matrices_ = solved.columns.matrices(solved.grams.sizes)
         self.reference_ = solved.solution.reference
@@ -264,6 +294,15 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         self.upper_bound_ = np.array([c.upper_bound for c in certificates])
         self.gap_ = self.upper_bound_ - self.objective_
         self.margins_ = solved.columns.margins([c.margins for c in certificates])
+        self.exchangeable_ = np.array(
+            [
+                0 if v == self.reference_ else ambiguous(self.margins_[v], c.objective).sum()
+                for v, c in enumerate(certificates)
+            ]
+        )
+        self.chance_ = None if chance is None else chance.mean
+        self.chance_sd_ = None if chance is None else chance.spread
+        self.above_chance_ = None if chance is None else chance.clearly_below(self.objective_)
         self.n_iter_ = np.array([match.n_iter for match in solved.solution.matches])
         self.history_ = [match.history for match in solved.solution.matches]
         self._orders: list[Order] = solved.columns.orders
@@ -299,22 +338,33 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         graphs = check_graphs(Z_list, same_anchors=False)
         return self.fit(graphs, mask=mask, missing=missing).transform(graphs)
 
-    def _solve(self, Z_list: Iterable[GraphLike] | GramMatrices, mask: object, missing: str) -> _Solved:
+    def _solve(
+        self,
+        Z_list: Iterable[GraphLike] | GramMatrices,
+        mask: Any,
+        missing: str,
+        graphs: Iterable[GraphLike] | GraphSet | None,
+    ) -> _Solved:
         lam = check_lam(self.lam)
         check_choice("lam_scale", self.lam_scale, LAM_SCALES)
         check_choice("method", self.method, METHODS)
         check_choice("missing", missing, MISSING)
+        check_choice("near_ties", self.near_ties, NEAR_TIES)
         many_to_one = check_flag("many_to_one", self.many_to_one)
         n_restarts = check_whole_number("n_restarts", self.n_restarts)
         seed = check_seed(self.random_state)
         check_callback(self.callback)
-        grams = self._grams(Z_list, mask, missing)
+        grams, rows = self._read(Z_list, mask, missing, graphs)
         grams.check_digits()
         reference = check_reference(self.reference, grams.n_views)
         seeds = check_seeds(self.seeds, grams.sizes)
         scaled = scale_grams(pad_grams(grams), lam, self.lam_scale)
         matcher = Matcher(scaled, seeds, self.method, n_restarts, seed, self.callback, grams.sizes)
         solution = matcher.solve(reference)
+        # Matches that are not one-to-one have no chance level: a shuffled view is matched one-to-one.
+        sample = None if rows is None or self.method == MANY_TO_ONE else RowSample.of_set(rows)
+        if sample is not None and self.near_ties == "largest":
+            solution = sample.decide_near_ties(matcher, solution)
         base = solution.reference
         columns = drop_padding(
             solution.permutations,
@@ -325,13 +375,30 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
             problem=lambda view: matcher.problem(view if base is None else base, view),
         )
         warn_of_thin_anchors(grams, base)
-        return _Solved(grams, matcher, solution, columns)
+        return _Solved(grams, matcher, solution, columns, sample)
 
-    def _grams(self, Z_list: Iterable[GraphLike] | GramMatrices, mask: Any, missing: str) -> GramMatrices:
+    def _read(
+        self, Z_list: Any, mask: Any, missing: str, graphs: Iterable[GraphLike] | GraphSet | None
+    ) -> tuple[GramMatrices, GraphSet | None]:
+        """Gram matrices and, if they are at hand, the graphs."""
         if isinstance(Z_list, GramMatrices):
-            if mask is not None or missing != "error":
+            if graphs is None and (mask is not None or missing != "error"):
                 raise InputError("Gram matrices include the missing samples: pass mask and missing to GramMatrices.")
-            return Z_list
+            rows = graphs if graphs is None or isinstance(graphs, GraphSet) else _stored(graphs, mask, missing)
+            if rows is not None and (rows.sizes, rows.n_samples) != (Z_list.sizes, Z_list.n_samples):
+                raise InputError(
+                    f"The graphs have {rows.n_samples} samples and {rows.sizes} anchors; the Gram matrices have "
+                    f"{Z_list.n_samples} and {Z_list.sizes}."
+                )
+            return Z_list, rows
+        if graphs is not None:
+            raise InputError("graphs are for Gram matrices; here they are given twice.")
         callback = self.callback
-        rows = None if callback is None else lambda done, total: callback(Progress("grams", done, total))
-        return GramMatrices.from_graphs(Z_list, mask=mask, missing=missing, callback=rows)
+        report = None if callback is None else lambda done, total: callback(Progress("grams", done, total))
+        rows = _stored(Z_list, mask, missing)
+        return GramMatrices.of_set(rows, report), rows
+
+
+def _stored(graphs: Iterable[GraphLike], mask: Any, missing: str) -> StoredGraphs:
+    checked = check_graphs(graphs, same_anchors=False)
+    return StoredGraphs(checked, check_missing(checked, mask, missing))

@@ -16,7 +16,7 @@ from ._ascent import FEW
 from ._certificate import Certificate, certify
 from ._pair_problem import RELATIVE_TOLERANCE, Match, PairProblem, total
 from ._pair_solvers import CLIMB, MANY_TO_ONE, canonical_order, solve_pair
-from ._scaled_grams import SAME, ScaledGrams, without_rounding
+from ._scaled_grams import SAME, PairTerms, ScaledGrams, without_rounding
 from ._unequal import fill_columns
 
 MAX_SWEEPS = 100
@@ -67,7 +67,7 @@ class _Consensus:
 
     def known(self, seeds: IndexArray, view: int) -> IndexArray:
         """Columns whose anchor in a view is given by the seeds."""
-        return seeds[seeds[:, view] >= 0, self.base]
+        return np.asarray(seeds[seeds[:, view] >= 0, self.base])
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,19 +106,25 @@ class Matcher:
     def certificates(self, solution: Solution) -> list[Certificate]:
         found = []
         for view, permutation in enumerate(solution.permutations):
-            # In the common order the known correspondences already hold.
-            columns = np.flatnonzero(np.isin(permutation, self.seeds[:, view]))
+            columns = self.fixed_columns(solution, view)
             pairs = np.column_stack([columns, permutation[columns]])
             # In the consensus, every common column is an anchor of some view.
             rows = self.scaled.n_anchors if solution.reference is None else self.sizes[solution.reference]
             if self._one_way and solution.reference is not None:
                 pairs = self._known(solution.reference, view)
-            if solution.reference is not None or self.scaled.n_views == 1:
-                terms = self.scaled.pair(solution.reference or 0, view)
-            else:
-                terms = self.scaled.against_others(view, solution.permutations)
+            terms = self.terms(solution, view)
             found.append(certify(terms, self.scaled.lam, permutation, pairs, (rows, self.sizes[view])))
         return found
+
+    def terms(self, solution: Solution, view: int) -> PairTerms:
+        """Terms of the match of a view to the reference or, in a consensus, to all others."""
+        if solution.reference is not None or self.scaled.n_views == 1:
+            return self.scaled.pair(solution.reference or 0, view)
+        return self.scaled.against_others(view, solution.permutations)
+
+    def fixed_columns(self, solution: Solution, view: int) -> IndexArray:
+        """Columns with known correspondences, which hold in the common order."""
+        return np.flatnonzero(np.isin(solution.permutations[view], self.seeds[:, view]))
 
     def problem(self, reference: int, view: int) -> PairProblem:
         return self.scaled.pair(reference, view).problem(self.scaled.lam)

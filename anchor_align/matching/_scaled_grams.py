@@ -40,7 +40,9 @@ class PairTerms:
         else:
             with np.errstate(over="ignore"):
                 problem = PairProblem(self.K, lam * self.S1, self.S2, unit=self.unit)
-        if not problem.scale < LARGEST_OBJECTIVE:
+        # Both terms are reported, whatever lam is.
+        terms = PairProblem(self.K, self.S1, self.S2)
+        if not max(problem.scale, terms.scale) < LARGEST_OBJECTIVE:
             raise InputError(
                 f"The objective overflows at lam = {lam:g}; use a smaller lam (or infinity, for the structure term "
                 "alone), lam_scale='balanced', or graphs divided by a constant."
@@ -76,6 +78,11 @@ class ScaledGrams:
 
     def cross(self, u: int, v: int) -> FloatArray:
         return np.asarray(self._grams.cross(u, v) / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+
+    def size_of(self, u: int, v: int) -> float:
+        """Product of the norms of two graphs over their shared samples, on the scale of the objective."""
+        norms = [np.sqrt(max(float(np.trace(self._grams.structure(a, b))), 0.0)) for a, b in ((u, v), (v, u))]
+        return float(norms[0] / self._graph_norms[u, v]) * float(norms[1] / self._graph_norms[v, u])
 
     def structure(self, view: int, other: int) -> FloatArray:
         """S of a view, over the samples shared with another view."""

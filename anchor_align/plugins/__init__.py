@@ -25,31 +25,55 @@ from ._adapter import FunctionAdapter as FunctionAdapter
 from ._adapter import view_seeds as view_seeds
 from ._adapter_calls import ALIKE as ALIKE
 from ._adapter_calls import blamed as blamed
+from ._adapter_calls import check_labels as check_labels
 from ._adapter_calls import check_made as check_made
 from ._adapter_calls import made_graphs as made_graphs
 from ._adapter_calls import odd_rows as odd_rows
 from ._adapter_calls import warn_of_odd_rows as warn_of_odd_rows
+from ._baseline import Baseline as Baseline
+from ._baseline import as_baseline as as_baseline
+from ._baseline import baseline_labels as baseline_labels
 from ._contract_checks import contained as contained
 from ._contract_checks import create_manager
 from ._loading import PLUGIN_FILE as PLUGIN_FILE
 from ._loading import check_files as check_files
-from ._loading import get_adapter, get_fusion, list_adapters, list_fusions, load_plugins
+from ._loading import (
+    get_adapter,
+    get_baseline,
+    get_fusion,
+    list_adapters,
+    list_baselines,
+    list_fusions,
+    load_plugins,
+)
 from ._loading import has_third_party as has_third_party
 from ._loading import load_and_report as load_and_report
-from ._records import DISABLE_VARIABLE, AdapterRecord, FusionRecord, Plugin, PluginFailure, Registry, one_line
+from ._records import (
+    DISABLE_VARIABLE,
+    AdapterRecord,
+    BaselineRecord,
+    FusionRecord,
+    Plugin,
+    PluginFailure,
+    Registry,
+    one_line,
+)
 from ._records import OUR_FUSIONS as OUR_FUSIONS
 
 __all__ = [
     "DISABLE_VARIABLE",
     "AdapterRecord",
+    "BaselineRecord",
     "FusionRecord",
     "Plugin",
     "PluginFailure",
     "Registry",
     "create_manager",
     "get_adapter",
+    "get_baseline",
     "get_fusion",
     "list_adapters",
+    "list_baselines",
     "list_fusions",
     "load_plugins",
     "one_line",

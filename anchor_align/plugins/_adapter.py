@@ -72,6 +72,9 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         :meth:`cluster`. A number tau >= 0 divides each column by the root of its sum plus tau times the mean of all
         sums, so that anchors with many samples do not dominate. None: no scaling.
 
+        ``directions`` : class attribute or setting; singular directions for each cluster in the default
+        :meth:`cluster`, 1 or more. With more than 1, they are weighted by their singular values.
+
         :meth:`default_n_anchors` : called before :meth:`anchor_graphs` if the user gives no number of anchors.
 
         :meth:`view_weights` : called with the graphs in their common order, before the mean.
@@ -116,6 +119,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     works_on_dask: bool = False
     views_apart: bool = False
     column_scaling: float | None = None
+    directions: float = 1.0
 
     def anchor_graphs(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
@@ -196,8 +200,8 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     def cluster(self, graph: Graph, *, n_clusters: int, random_state: int) -> IndexArray:
         """Cluster the fused graph.
 
-        By default: k-means on the leading left singular vectors, one for each cluster, with rows of unit length. The
-        columns are scaled before as ``column_scaling`` says.
+        By default: k-means on the leading left singular vectors, with rows of unit length, as
+        ``column_scaling`` and ``directions`` say.
 
         Parameters
         ----------
@@ -211,7 +215,8 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         ndarray of int of shape (n_samples,)
             At most ``n_clusters`` different labels.
         """
-        return spectral_labels(graph, n_clusters, random_state, column_scaling=self.column_scaling)
+        scaling, directions = self.column_scaling, self.directions
+        return spectral_labels(graph, n_clusters, random_state, column_scaling=scaling, directions=directions)
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> Sequence[Graph]:
         """Graphs of new samples on the anchors of ``learned``, the result of :meth:`anchor_graphs`."""

@@ -1,4 +1,4 @@
-"""Calls of adapters, with checks of their results."""
+"""Calls of adapters, and checks of the results of adapters and baselines."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays import BoolArray, Graph, is_sparse
-from ..blocks import as_floats, check_finite, check_graphs, map_rows, read_only, read_rows
+from ..arrays import BoolArray, Graph, IndexArray, is_sparse
+from ..blocks import (
+    as_floats,
+    check_finite,
+    check_graphs,
+    is_distributed,
+    map_rows,
+    number_by_appearance,
+    read_only,
+    read_rows,
+)
 from ..errors import AdapterError, InputError
 from ..graphs import MadeGraphs, samples_of
 
@@ -36,6 +45,22 @@ def check_made(
             f"Adapter {name!r} returned graphs of {graphs[0].shape[0]} samples; expected {n_samples}.{turned}"
         )
     return [read_only(Z) for Z in graphs]
+
+
+def check_labels(who: str, made: Any, n_samples: int, n_clusters: int) -> tuple[IndexArray, int]:
+    """Labels of a method, numbered in the order in which clusters first appear, and the number of clusters."""
+    try:
+        found = made if is_distributed(made) else np.asarray(made)
+    except ValueError:
+        found = np.empty(0, dtype=object)
+    if found.shape != (n_samples,) or found.dtype.kind not in "iub":
+        raise AdapterError(
+            f"{who} returned labels of shape {found.shape} and dtype {found.dtype}; expected {n_samples} whole numbers."
+        )
+    labels, n_found = number_by_appearance(found)
+    if n_found > n_clusters:
+        raise AdapterError(f"{who} returned {n_found} clusters; expected at most {n_clusters}.")
+    return labels, n_found
 
 
 def warn_of_odd_rows(name: str, graphs: Sequence[Graph]) -> None:

@@ -1,4 +1,4 @@
-"""Checks of a plug-in: its hooks, the contracts of adapters and fusions, and no side effects on the process."""
+"""Checks of a plug-in: its hooks, its adapters, baselines and fusions, and no side effects on the process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from sklearn.base import clone
 from .. import hookspecs
 from ..fusion import Fusion
 from ._adapter import Adapter, FunctionAdapter
-from ._records import AdapterRecord, FusionRecord, Plugin, one_line
+from ._baseline import Baseline
+from ._records import AdapterRecord, BaselineRecord, FusionRecord, Plugin, one_line
 
 
 @contextlib.contextmanager
@@ -58,7 +59,11 @@ def _same_directory() -> contextlib.AbstractContextManager[None]:
 
 
 # Results of each hook, as named in messages.
-HOOKS = {"anchor_align_adapters": "adapters", "anchor_align_fusions": "fusions"}
+HOOKS = {
+    "anchor_align_adapters": "adapters",
+    "anchor_align_baselines": "baselines",
+    "anchor_align_fusions": "fusions",
+}
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
@@ -162,9 +167,22 @@ def check_adapter(plugin: Plugin, item: Any) -> AdapterRecord:
             raise Refusal(f"{label} {name!r} has no anchor_graphs_function")
         _check_methods(prototype, Adapter, label)
         # A FunctionAdapter is described by its function.
-        doc = getattr(prototype, "anchor_graphs_function", kind).__doc__ or ""
-        summary = one_line(doc.strip().partition("\n\n")[0])
+        summary = _summary(getattr(prototype, "anchor_graphs_function", kind))
     return AdapterRecord(**vars(plugin), name=name, summary=summary, prototype=prototype)
+
+
+def check_baseline(plugin: Plugin, item: Any) -> BaselineRecord:
+    kind = item if isinstance(item, type) else type(item)
+    if not issubclass(kind, Baseline):
+        raise Refusal(f"offers {one_line(item, repr)}, which is not a Baseline")
+    label = kind.__qualname__
+    with step(f"{label} cannot be used"):
+        prototype: Baseline = clone(kind() if item is kind else item)
+        _check_name(prototype.name, label)
+        if kind.fit_predict is Baseline.fit_predict:
+            raise Refusal(f"{label} does not define fit_predict")
+        _check_methods(prototype, Baseline, label)
+    return BaselineRecord(**vars(plugin), name=prototype.name, summary=_summary(kind), prototype=prototype)
 
 
 def check_fusion(plugin: Plugin, item: Any) -> FusionRecord:
@@ -184,12 +202,16 @@ def check_fusion(plugin: Plugin, item: Any) -> FusionRecord:
     return FusionRecord(**vars(plugin), name=fusion.name, fusion=fusion)
 
 
+def _summary(documented: Any) -> str:
+    return one_line((documented.__doc__ or "").strip().partition("\n\n")[0])
+
+
 def _check_name(name: object, label: str) -> None:
     if not (isinstance(name, str) and _NAME.fullmatch(name)):
         raise Refusal(f"{label} has the name {name!r}; expected lower-case letters, digits, '-' and '_'")
 
 
-def _check_methods(offered: Adapter | Fusion, contract: type, label: str) -> None:
+def _check_methods(offered: Adapter | Baseline | Fusion, contract: type, label: str) -> None:
     for name, method in vars(contract).items():
         if name.startswith("_") or not inspect.isfunction(method):
             continue

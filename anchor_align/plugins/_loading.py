@@ -20,12 +20,14 @@ from ..errors import InputTypeError, PluginError
 from ..fusion import Fusion
 from ..hookspecs import PROJECT
 from ._adapter import Adapter
-from ._contract_checks import Refusal, check_adapter, check_fusion, describe, loading, offers, step
+from ._baseline import Baseline
+from ._contract_checks import Refusal, check_adapter, check_baseline, check_fusion, describe, loading, offers, step
 from ._records import (
     DISABLE_VARIABLE,
     OUR_DISTRIBUTION,
     OUR_FUSIONS,
     AdapterRecord,
+    BaselineRecord,
     FusionRecord,
     Plugin,
     PluginFailure,
@@ -38,6 +40,7 @@ PLUGIN_FILE = "anchor_align_plugin_"  # prefix of the module names of single fil
 
 File = str | os.PathLike[str]
 T = TypeVar("T")
+Record = TypeVar("Record", AdapterRecord, BaselineRecord)
 
 _LOCK = threading.RLock()  # reentrant, because a plug-in may request others while it is loaded
 
@@ -87,8 +90,10 @@ class _Loader:
         self.disabled = [source.plugin for source in installed if source.keys & off.keys()]
         self.sources = [*(source for source in installed if not source.keys & off.keys()), *files]
         self.adapters: dict[str, AdapterRecord] = {}
+        self.baselines: dict[str, BaselineRecord] = {}
         self.fusions = {name_key(record.name): record for record in OUR_FUSIONS}
-        # Owners of adapter names. The names of this package are reserved, also if its adapters are disabled.
+        # Owners of the names of adapters and baselines, which stand for methods in a study: no name is used twice.
+        # The names of this package are reserved, also if its plug-ins are disabled.
         ours = [source.plugin for source in installed if source.plugin.is_ours]
         self.owners = {name_key(plugin.entry_point): plugin for plugin in ours}
 
@@ -99,19 +104,25 @@ class _Loader:
             tuple(self.failures),
             tuple(self.disabled),
             tuple(self.unmatched),
+            tuple(self.baselines.values()),
         )
 
     def load(self, source: Source) -> None:
-        plugin, n_adapters, n_failures = source.plugin, len(self.adapters), len(self.failures)
+        plugin, n_methods, n_failures = source.plugin, len(self.adapters) + len(self.baselines), len(self.failures)
         try:
             with loading(plugin):
                 with step("cannot be imported"):
                     loaded = source.load()
                 items = offers(loaded)
                 adapters = [self._check(check_adapter, plugin, item) for item in items.get("anchor_align_adapters", ())]
+                baselines = [
+                    self._check(check_baseline, plugin, item) for item in items.get("anchor_align_baselines", ())
+                ]
                 fusions = [self._check(check_fusion, plugin, item) for item in items.get("anchor_align_fusions", ())]
             for adapter in filter(None, adapters):
-                self._add_adapter(plugin, adapter)
+                self._add(self.adapters, plugin, adapter)
+            for baseline in filter(None, baselines):
+                self._add(self.baselines, plugin, baseline)
             for fusion in filter(None, fusions):
                 owner = self.fusions.setdefault(name_key(fusion.name), fusion)
                 if owner is not fusion:
@@ -119,7 +130,8 @@ class _Loader:
                     self._refuse(plugin, Refusal(taken))
         except Refusal as refusal:
             self._refuse(plugin, refusal)
-        if len(self.adapters) == n_adapters and len(self.failures) > n_failures and plugin.entry_point:
+        loaded_none = len(self.adapters) + len(self.baselines) == n_methods
+        if loaded_none and len(self.failures) > n_failures and plugin.entry_point:
             self.owners.setdefault(name_key(plugin.entry_point), plugin)
 
     def _check(self, check: Callable[[Plugin, object], T], plugin: Plugin, item: object) -> T | None:
@@ -129,14 +141,15 @@ class _Loader:
             self._refuse(plugin, refusal)
             return None
 
-    def _add_adapter(self, plugin: Plugin, record: AdapterRecord) -> None:
+    def _add(self, methods: dict[str, Record], plugin: Plugin, record: Record) -> None:
         key = name_key(record.name)
         owner = self.owners.setdefault(key, plugin)
-        if key in self.adapters or owner != plugin:
-            state = "" if key in self.adapters else ", which did not load"
+        is_taken = key in self.adapters or key in self.baselines
+        if is_taken or owner != plugin:
+            state = "" if is_taken else ", which did not load"
             self._refuse(plugin, Refusal(f"the name {record.name!r} is already taken by {owner}{state}"))
         else:
-            self.adapters[key] = record
+            methods[key] = record
 
     def _refuse(self, plugin: Plugin, refusal: Exception) -> None:
         cause = refusal.__cause__
@@ -282,7 +295,7 @@ def list_adapters() -> Registry:
     --------
     >>> from anchor_align import list_adapters
     >>> [record.name for record in list_adapters() if record.distribution == "anchor-align"]
-    ['fmvacc', 'lmvsc', 'precomputed', 'sfmc']
+    ['fmcnof', 'fmvacc', 'lmvsc', 'msgl', 'precomputed', 'sfmc']
     """
     return load_plugins()
 
@@ -318,6 +331,49 @@ def get_adapter(name: str, /, **params: Any) -> Adapter:
     anchor_align.errors.UnknownNameError: Unknown lmvsc parameter 'alhpa'; known: 'alpha', ... Did you mean 'alpha'?
     """
     return _load(until=lambda loader: name in {record.name for record in loader.adapters.values()}).get(name, **params)
+
+
+def get_baseline(name: str, /, **params: Any) -> Baseline:
+    """New instance of an installed baseline.
+
+    Parameters
+    ----------
+    name : str
+    **params
+        Settings of the baseline.
+
+    Returns
+    -------
+    Baseline
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no baseline of this name, or it has no such setting.
+
+    Examples
+    --------
+    >>> from anchor_align import get_baseline
+    >>> from anchor_align.data import make_simulated
+    >>> from anchor_align.metrics import acc
+    >>> data = make_simulated(0)
+    >>> acc(data.labels, get_baseline("rmkm", n_init=5).fit_predict(data.views, n_clusters=4, random_state=0))
+    1.0
+    """
+    found = _load(until=lambda loader: name in {record.name for record in loader.baselines.values()})
+    return found.baseline(name, **params)
+
+
+def list_baselines() -> tuple[BaselineRecord, ...]:
+    """The installed baselines: first those of this package, then those of other plug-ins.
+
+    Examples
+    --------
+    >>> from anchor_align import list_baselines
+    >>> [record.name for record in list_baselines()][:3]
+    ['amgl', 'bmvc', 'kmeans']
+    """
+    return load_plugins().baselines
 
 
 def get_fusion(name: str | Fusion, /) -> Fusion:

@@ -1,11 +1,11 @@
-"""Records of loaded plug-ins: adapters, fusions, failures, and the registry of all."""
+"""Records of loaded plug-ins: adapters, baselines, fusions, failures, and the registry of all."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from sklearn.base import clone
 
@@ -13,9 +13,12 @@ from .. import __version__
 from ..errors import UnknownNameError, unknown_name
 from ..fusion import FUSIONS, Fusion
 from ._adapter import Adapter, FunctionAdapter
+from ._baseline import Baseline
 
 DISABLE_VARIABLE = "ANCHOR_ALIGN_DISABLE_PLUGINS"
 OUR_DISTRIBUTION = "anchor-align"
+
+Method = TypeVar("Method", Adapter, Baseline)
 
 _LONGEST_TEXT = 300
 
@@ -60,7 +63,7 @@ class Plugin:
 
 @dataclass(frozen=True)
 class PluginFailure(Plugin):
-    """A plug-in, or one of its adapters, that cannot be used, and the reason in one sentence.
+    """A plug-in, or one of its methods, that cannot be used, and the reason in one sentence.
 
     Examples
     --------
@@ -76,8 +79,8 @@ class PluginFailure(Plugin):
 
 
 @dataclass(frozen=True)
-class AdapterRecord(Plugin):
-    """An adapter and its origin.
+class MethodRecord(Plugin, Generic[Method]):
+    """An adapter or a baseline, and its origin.
 
     Parameters
     ----------
@@ -85,13 +88,13 @@ class AdapterRecord(Plugin):
         The name that users type.
     summary : str
         First sentence or line of its docstring.
-    prototype : Adapter
+    prototype : Adapter or Baseline
         :meth:`make` returns copies of it.
     """
 
     name: str
     summary: str
-    prototype: Adapter = field(repr=False, compare=False)
+    prototype: Method = field(repr=False, compare=False)
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -103,23 +106,34 @@ class AdapterRecord(Plugin):
         """Settings and their defaults, as text."""
         return {name: one_line(value, repr) for name, value in self.parameters.items()}
 
-    def make(self, /, **params: Any) -> Adapter:
+    def make(self, /, **params: Any) -> Method:
         """New instance with the settings ``params``.
 
         Raises
         ------
         UnknownNameError
-            If the adapter has no setting of this name.
+            If the method has no setting of this name.
         """
-        adapter: Adapter = clone(self.prototype)
-        known = _settable(adapter, deep=True)
+        method: Method = clone(self.prototype)
+        known = _settable(method, deep=True)
         for name in params:
             if not known:
-                raise UnknownNameError(f"Adapter {self.name!r} has no settings; got {name!r}.")
+                kind = "Adapter" if isinstance(method, Adapter) else "Baseline"
+                raise UnknownNameError(f"{kind} {self.name!r} has no settings; got {name!r}.")
             if name not in known:
                 raise unknown_name(f"{self.name} parameter", name, known)
-        adapter.set_params(**params)
-        return adapter
+        method.set_params(**params)
+        return method
+
+
+@dataclass(frozen=True)
+class AdapterRecord(MethodRecord[Adapter]):
+    """An adapter and its origin."""
+
+
+@dataclass(frozen=True)
+class BaselineRecord(MethodRecord[Baseline]):
+    """A baseline and its origin."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +149,7 @@ OUR_FUSIONS = tuple(FusionRecord(OUR_DISTRIBUTION, __version__, "", each.name, e
 
 @dataclass(frozen=True)
 class Registry:
-    """All plug-ins: adapters and fusions in order, failures, and disabled plug-ins.
+    """All plug-ins: adapters, baselines and fusions in order, failures, and disabled plug-ins.
 
     Iteration gives the records of the adapters.
 
@@ -149,13 +163,14 @@ class Registry:
         Not imported, because of ``ANCHOR_ALIGN_DISABLE_PLUGINS``.
     unmatched : tuple of str
         Names in that variable that are not installed.
+    baselines : tuple of BaselineRecord
 
     Examples
     --------
     >>> from anchor_align import load_plugins
     >>> registry = load_plugins()
     >>> registry.names[:4]
-    ('fmvacc', 'lmvsc', 'precomputed', 'sfmc')
+    ('fmcnof', 'fmvacc', 'lmvsc', 'msgl')
     >>> registry.record("lmvsc").distribution
     'anchor-align'
     >>> registry.get("lmvsc", alpha=2.0).alpha
@@ -167,6 +182,7 @@ class Registry:
     failures: tuple[PluginFailure, ...] = ()
     disabled: tuple[Plugin, ...] = ()
     unmatched: tuple[str, ...] = ()
+    baselines: tuple[BaselineRecord, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -198,6 +214,20 @@ class Registry:
     def get(self, name: str, /, **params: Any) -> Adapter:
         """New instance of the adapter called ``name``, with the settings ``params``."""
         return self.record(name).make(**params)
+
+    def baseline(self, name: str, /, **params: Any) -> Baseline:
+        """New instance of the baseline called ``name``, with the settings ``params``.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none, or it has no such setting.
+        """
+        for record in self.baselines:
+            if record.name == name:
+                return record.make(**params)
+        known = [record.name for record in self.baselines]
+        raise UnknownNameError(f"{unknown_name('baseline', name, known)}{self._why_not(name)}")
 
     def fusion(self, name: object) -> Fusion:
         """The fusion called ``name``.
@@ -247,7 +277,7 @@ def one_line(value: object, show: Callable[[object], str] = str) -> str:
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "..."
 
 
-def _settable(adapter: Adapter, *, deep: bool) -> dict[str, Any]:
-    # The name and the functions identify an adapter and are not settings: results would get the wrong name.
-    fixed = {"name", *(FunctionAdapter().get_params() if isinstance(adapter, FunctionAdapter) else ())}
-    return {name: value for name, value in adapter.get_params(deep=deep).items() if name not in fixed}
+def _settable(method: Adapter | Baseline, *, deep: bool) -> dict[str, Any]:
+    # The name and the functions identify a method and are not settings: results would get the wrong name.
+    fixed = {"name", *(FunctionAdapter().get_params() if isinstance(method, FunctionAdapter) else ())}
+    return {name: value for name, value in method.get_params(deep=deep).items() if name not in fixed}

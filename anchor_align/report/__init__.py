@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ._formats import FORMATS as FORMATS
 
 if TYPE_CHECKING:
-    from ._cluster_number_figure import CAUTION as CAUTION
     from ._cluster_number_figure import n_clusters_page as n_clusters_page
     from ._cluster_number_figure import plot_n_clusters as plot_n_clusters
     from ._difference_figure import plot_differences as plot_differences
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 # Names are imported on first use: the command line reads FORMATS for its help, and must not import SciPy for that.
 _HOMES = {
-    "_cluster_number_figure": ("CAUTION", "n_clusters_page", "plot_n_clusters"),
+    "_cluster_number_figure": ("n_clusters_page", "plot_n_clusters"),
     "_figure_style": ("check_figures", "figure_bytes"),
     "_formatting": ("encodable",),
     "_fusion_figure": ("plot_fusion",),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import __version__
-from ..clustering import CURVE_SUMMARIES, ClusterCurves
+from ..clustering import CAUTION, CURVE_SUMMARIES, ClusterCurves
 from ._arms import Arms
 from ._figure_style import PAGE, SMALL, get_theme, new_figure, style
 from ._formatting import count, printable
@@ -15,11 +15,6 @@ from ._html_elements import cell, escaped, paragraph, picture, row_name, section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-CAUTION = (
-    "A peak is no recommendation: on data sets with known clusters, no curve has its peak at the known number on most "
-    "of them."
-)
 
 
 def plot_n_clusters(

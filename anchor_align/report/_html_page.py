@@ -92,7 +92,7 @@ def _difference_picture(result: StudyResult, arms: tuple[str, str]) -> str:
     alt = f"{first} minus {second}, {score_name(result.score)} in points, for {rows}; the table above has the numbers."
     caption = (
         f"{first} minus {second}: each dot is a repeat, the diamond their mean, the line its interval. Filled where "
-        "the test finds a difference (the interval leaves out zero), hollow and grey where it does not or there is no test."
+        "the test finds a difference (the interval leaves out zero), hollow where it does not or there is no test."
     )
     return picture(
         lambda theme, width: plot_differences(result, versus=arms, theme=theme, width=width), alt, caption, wide=True

@@ -20,7 +20,7 @@ from ._formatting import setting_text
 from ._graph_figure import plot_graphs
 from ._match_figures import plot_objective, plot_permutations
 from ._outcomes import comparisons
-from ._render import render
+from ._render import no_formula, render
 from ._sweep_figure import has_sweep, plot_sensitivity
 
 if TYPE_CHECKING:
@@ -117,7 +117,8 @@ def _clusters_csv(result: StudyResult, data: DataInfo) -> str:
     heads, columns = ["sample"], []
     for record in result.records:
         if record.setting.dataset == data.name and record.labels is not None:
-            heads.append(f"{record.setting.adapter} {setting_text(record.setting)} {record.arm} {record.repeat}")
+            head = f"{record.setting.adapter} {setting_text(record.setting)} {record.arm} {record.repeat}"
+            heads.append(no_formula(head))
             columns.append(record.labels.tolist())
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

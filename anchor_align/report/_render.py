@@ -29,7 +29,7 @@ from ._table_writers import to_latex, to_markdown, to_plain_text
 # Measures of a run that need no labels.
 MEASURED = ("objective", "upper_bound", "agreement", "anchors_in_use", "evenness")
 # What spreadsheets take for a formula when a cell starts with it.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def render(result: StudyResult, format: str, *, width: int = 80) -> str:
@@ -231,11 +231,15 @@ def _quoted_value(value: object) -> str:
     return repr(text) if ";" in text or "=" in text else text
 
 
-def _text_cell(text: str) -> str:
+def no_formula(text: str) -> str:
+    """Text of a cell that no spreadsheet takes for a formula."""
     # File names that are not valid Unicode cannot be written as they are.
     text = text.encode("utf-8", "backslashreplace").decode("utf-8")
-    if text.startswith(FORMULA):
-        text = "'" + text
+    return f"'{text}" if text.startswith(FORMULA) else text
+
+
+def _text_cell(text: str) -> str:
+    text = no_formula(text)
     if text != text.strip() or any(sign in text for sign in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text

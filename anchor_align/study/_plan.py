@@ -97,7 +97,7 @@ def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) ->
     fusions = [(each, describe_fusion(each)) for each in registry.fusions if each.name in grid.fusions]
     for each, name in itertools.product(data, grid.adapters):
         info, weights, n_views = each.info, grid.options.weights, len(each.info.views)
-        check_reference(grid.reference, n_views)
+        reference = check_reference(grid.reference, n_views)
         if isinstance(weights, tuple) and len(weights) != n_views:
             raise InputError(f"Data {info.name!r}: got {len(weights)} weights for {n_views} views.")
         record = registry.record(name)
@@ -116,7 +116,7 @@ def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) ->
                     settings=tuple(
                         Setting(info.name, name, n_anchors, lam, params, grid.options.given) for lam in grid.lam
                     ),
-                    reference=grid.reference,
+                    reference=reference,
                     options=grid.options,
                     repeat=repeat,
                     seed=_seed_of(grid.seed, info.views_digest, repeat),

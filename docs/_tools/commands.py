@@ -69,6 +69,8 @@ def _value(action: argparse.Action) -> str:
         return ""
     if action.choices is not None:
         return "{" + ",".join(map(str, action.choices)) + "}"
+    if isinstance(action.metavar, tuple):
+        return " ".join(action.metavar)
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
     several = "..." if action.nargs in ("+", "*") else ""
     return f"[{metavar}{several}]" if action.nargs in ("*", "?") else f"{metavar}{several}"

@@ -21,8 +21,10 @@ CONTENTS = {
     "Guides": (
         "studies",
         "verdicts",
+        "settings",
         "graphs",
         "adapters",
+        "baselines",
         "fusions",
         "wrapping",
         "missing",

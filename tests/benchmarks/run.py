@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 import bench_anchors
+import bench_baselines
 import bench_dask
 import bench_embedding
 import bench_fmvacc
@@ -47,6 +48,7 @@ BENCHMARKS = {
     "sfmc": bench_sfmc.run,
     "fmvacc": bench_fmvacc.run,
     "anchors": bench_anchors.run,
+    "baselines": bench_baselines.run,
     "scale": bench_scale.run,
     "memory": bench_memory.run,
     "dask": bench_dask.run,

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from distributions import install
+from distributions import OUR_BASELINES, OURS, install
 
 from anchor_align import InputError, __version__
 from anchor_align.cli import main
@@ -159,7 +159,7 @@ def bad_plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_adapters_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Our adapters with origin and settings, then our fusions, in 80 columns; nothing on stderr."""
+    """Our adapters and baselines with origin and settings, then our fusions, in 80 columns; nothing on stderr."""
     monkeypatch.setenv("COLUMNS", "80")
     assert main(["adapters"]) == 0
     out, err = capsys.readouterr()
@@ -167,11 +167,12 @@ def test_adapters_are_listed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split() == ["adapter", "from", "what", "it", "does;", "settings"]
-    empty = lines.index("")
     names = [line.split()[0] for line in lines if line and line[0] != " "]
-    assert names == ["adapter", "fmvacc", "lmvsc", "precomputed", "sfmc", "fusion", *ALL_ARMS]
-    assert lines[empty + 1].split() == ["fusion", "from", "what", "it", "does"]
-    assert out.count(f"anchor-align {__version__}") == 4 + len(ALL_ARMS)
+    assert names == ["adapter", *OURS, "baseline", *OUR_BASELINES, "fusion", *ALL_ARMS]
+    first, second = (place for place, line in enumerate(lines) if not line)
+    assert lines[first + 1].split() == ["baseline", "from", "what", "it", "does;", "settings"]
+    assert lines[second + 1].split() == ["fusion", "from", "what", "it", "does"]
+    assert out.count(f"anchor-align {__version__}") == len(OURS) + len(OUR_BASELINES) + len(ALL_ARMS)
     assert "beta=1.0" in out
     assert "the mean of the anchor graphs as they come" in out
 
@@ -221,7 +222,9 @@ def test_adapters_as_json(plugin: str, capsys: pytest.CaptureFixture[str]) -> No
     """All that the table shows; settings that JSON cannot hold are text."""
     assert main(["adapters", "--plugin", plugin, "--format", "json"]) == 0
     shown = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
-    assert [each["name"] for each in shown["adapters"]] == ["fmvacc", "lmvsc", "precomputed", "sfmc", "mine"]
+    assert [each["name"] for each in shown["adapters"]] == [*OURS, "mine"]
+    assert [each["name"] for each in shown["baselines"]] == list(OUR_BASELINES)
+    assert shown["baselines"][2]["parameters"] == {"n_init": 10, "scale": "spread"}
     mine = shown["adapters"][-1]
     assert (mine["distribution"], mine["entry_point"]) == (plugin, "")
     assert mine["parameters"] == {"a": 1, "b": "inf", "c": "odd [31m", "d": "[red]"}

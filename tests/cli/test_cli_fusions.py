@@ -145,17 +145,19 @@ def test_a_fusion_that_fails_costs_only_its_arm(plugin: str, capfd: pytest.Captu
 
 @pytest.mark.slow
 def test_a_fusion_that_is_edited_while_the_study_runs(plugin: str, tmp_path: Path) -> None:
-    """New processes read the new file: the arm fails with a reason, and nothing of it is kept under the old key."""
+    """A new process reads the new file: its arm fails with a reason, and nothing of it is kept under the old key."""
 
     def edit(progress: StudyProgress) -> None:
         Path(plugin).write_text(PLUGIN.replace("power=3", "power=1"))
 
     study: dict[str, Any] = {"n_anchors": "k", "repeats": 2, "fusions": "powers", "plugins": [plugin]}
     result = compare("lmvsc", "simulated", jobs=2, cache=tmp_path / "cache", callback=edit, **study)
-    reasons = {record.arm: record.reason for record in result.records}
-    assert reasons == {**dict.fromkeys(ARMS, ""), "powers": "Fusion 'powers' changed while the study ran."}
+    # The process that planned the study has the old file, and computes the first repeat.
+    old, new = ({r.arm: r.reason for r in result.records if r.repeat == repeat} for repeat in (0, 1))
+    assert old == dict.fromkeys(old, "")
+    assert new == {**dict.fromkeys(ARMS, ""), "powers": "Fusion 'powers' changed while the study ran."}
     Path(plugin).write_text(PLUGIN)
-    assert recomputed(plugin, tmp_path / "cache") == 2
+    assert recomputed(plugin, tmp_path / "cache") == 1
 
 
 def test_unknown_fusions_are_one_line(plugin: str, capfd: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from anchor_align import InputError, cluster_number_curves
-from anchor_align.clustering._n_clusters import prediction_strength
+from anchor_align.clustering._cluster_curves import prediction_strength
 from anchor_align.data import make_simulated
 from anchor_align.errors import InputTypeError
 

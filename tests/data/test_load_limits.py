@@ -223,6 +223,22 @@ def test_long_words_count_once(tmp_path: Path) -> None:
     assert peak < 64 * MIB
 
 
+def test_long_texts_of_parquet_count_once(tmp_path: Path) -> None:
+    """A text that the file has once stays in memory once, whatever the number of rows, in columns and the index."""
+    n = 200
+    words: Any = pd.Categorical(["x" * MIB, "y"] * (n // 2))
+    frame = pd.DataFrame(
+        {"a": np.arange(n) * 0.5, "b": np.arange(n) % 3, "label": words}, index=pd.CategoricalIndex(words)
+    )
+    frame.to_parquet(tmp_path / "a.parquet")
+    tracemalloc.start()
+    data = load_views(tmp_path / "a.parquet")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    np.testing.assert_array_equal(data.labels, np.arange(n) % 2)
+    assert peak < 64 * MIB
+
+
 def test_group_that_holds_itself(tmp_path: Path) -> None:
     """Is left out, and the rest is read."""
     with h5py.File(tmp_path / "a.mat", "w") as file:

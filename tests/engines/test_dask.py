@@ -129,6 +129,7 @@ def test_kmeans_over_chunks_with_few_distinct_rows() -> None:
 
 
 FITS: list[tuple[str, dict[str, Any]]] = [
+    ("local", {}),
     ("lmvsc", {}),
     ("lmvsc", {"kmeans": "sample", "scale": "standard"}),
     ("fmvacc", {"n_init": 2}),
@@ -159,7 +160,7 @@ def test_fit_does_not_depend_on_chunks(adapter: str, params: dict[str, Any], row
     assert there.anchor_graphs_.graphs[0].shape == (569, 12)
 
 
-@pytest.mark.parametrize("adapter", ["lmvsc", "fmvacc", "sfmc", "precomputed"])
+@pytest.mark.parametrize("adapter", ["local", "lmvsc", "fmvacc", "sfmc", "precomputed"])
 def test_adapters_make_graphs_of_chunks(adapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Called directly, they return Dask arrays; rows are made on the workers, once for all views."""
     views, called = make_simulated(0).views, []
@@ -428,3 +429,17 @@ def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "dask.array", None)
     with pytest.raises(MissingExtraError, match=r'pip install "anchor-align\[dask\]"'):
         align([da.from_array(np.eye(4), chunks=2)] * 2)
+
+
+@pytest.mark.parametrize("rows", [90, 110, 0])
+def test_chunks_of_another_shape_than_declared_are_refused(rows: int) -> None:
+    """Fewer rows, or more: the view is named, because its samples would be paired with the wrong ones."""
+    rng = np.random.default_rng(0)
+    right = da.from_array(rng.random((200, 5)), chunks=(100, 5))
+    made = [dask.delayed(np.asarray)(rng.random((count, 4))) for count in (100, rows)]
+    wrong = da.concatenate([da.from_delayed(each, (100, 4), float) for each in made])
+    clusterer = AlignedClusterer("lmvsc", n_clusters=2, n_anchors=4, random_state=0)
+    with pytest.raises(InputError, match=f"View b: chunk 1 of its Dask array is {rows} x 4; declared was 100 x 4"):
+        clusterer.fit({"a": right, "b": wrong})
+    with pytest.raises(InputError, match="View 0: chunk 1"):
+        align([wrong, right[:, :4]])

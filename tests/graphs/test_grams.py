@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pickle
 from typing import Any
 
@@ -25,6 +26,38 @@ def test_blocks_are_the_plain_products() -> None:
     np.testing.assert_allclose(grams.cross(0, 2), graphs[0].T @ graphs[2])
     np.testing.assert_allclose(grams.structure(1), graphs[1].T @ graphs[1])
     np.testing.assert_allclose(grams.norms, [np.linalg.norm(Z) for Z in graphs])
+
+
+@pytest.mark.parametrize("sums", ["abc", ["a"] * 8, object(), {1: 2}, [[1], [1, 2]], np.full(8, 1j), 3, np.array(3)])
+def test_wrong_sums_are_refused(sums: Any) -> None:
+    """One sentence of ours, whatever is given."""
+    grams = GramMatrices.from_graphs([np.eye(4), np.eye(4)])
+    with pytest.raises(InputError, match=r"sums must be"):
+        GramMatrices(grams.matrix, grams.sizes, 4, sums)
+
+
+@pytest.mark.parametrize("field", ["shared", "structures", "masses"])
+@pytest.mark.parametrize("wrong", ["abc", [[1], [1, 2]], np.array(3)])
+def test_wrong_sums_of_pairs_are_refused(field: str, wrong: Any) -> None:
+    """The message names the array."""
+    grams = GramMatrices.from_graphs([np.eye(4), np.eye(4)], mask=np.array([[True] * 4, [True] * 3 + [False]]))
+    assert grams.pairs is not None
+    with pytest.raises(InputError, match=f"The {field} of pairs must be"):
+        GramMatrices(grams.matrix, grams.sizes, 4, None, dataclasses.replace(grams.pairs, **{field: wrong}))
+
+
+@pytest.mark.parametrize("wrong", [3, object(), "abc", {1: 2}, np.array(4)])
+def test_wrong_types_are_refused(wrong: Any) -> None:
+    """For the callback, the blocks, their masks and the numbers of anchors."""
+    graphs = [np.eye(4), np.eye(4)]
+    with pytest.raises(InputTypeError, match="callback must be callable or None"):
+        GramMatrices.from_graphs(graphs, callback=wrong)
+    with pytest.raises(InputTypeError, match="blocks must have one entry for each block of rows"):
+        GramMatrices.from_blocks(wrong)
+    with pytest.raises(InputTypeError, match="masks must have one entry for each block of rows"):
+        GramMatrices.from_blocks([graphs], masks=wrong)
+    with pytest.raises(InputTypeError, match="sizes must"):
+        GramMatrices(np.eye(8), 4 if isinstance(wrong, dict) else wrong, 4)  # type: ignore[arg-type]
 
 
 @given(seeds, st.lists(st.integers(1, 59), max_size=4, unique=True))
@@ -154,7 +187,7 @@ def test_bad_construction_is_refused() -> None:
         GramMatrices(np.eye(4), (2, 2), -5)
     with pytest.raises(InputError, match="no block"):
         GramMatrices.from_blocks([])
-    with pytest.raises(InputError, match="not a rectangular array"):
+    with pytest.raises(InputError, match="must be a rectangular array"):
         GramMatrices([[1.0], [1.0, 2.0]], (2,), 5)  # type: ignore[arg-type]
     grams = GramMatrices.from_graphs([np.eye(3)])
     with pytest.raises(InputError, match=r"\(3,\) and \(2,\)"):

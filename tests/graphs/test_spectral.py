@@ -273,3 +273,29 @@ def test_too_few_distinct_rows_are_told() -> None:
     """Fewer clusters than asked for come with a warning."""
     with pytest.warns(UserWarning, match="Found 2 clusters instead of 3"):
         kmeans_labels(np.repeat(np.eye(2), 5, axis=0), 3, 0)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "made", "gram"])
+@pytest.mark.parametrize("column_scaling", [0.0, 1.0])
+def test_columns_are_scaled_before_the_decomposition(kind: str, column_scaling: float) -> None:
+    """Singular values and vectors of the scaled graph, for rows in any form; an empty column does no harm."""
+    Z = np.random.default_rng(0).dirichlet(np.full(12, 0.2), size=300)
+    Z[:, 3] = 0.0
+    sums = Z.sum(axis=0)
+    divisors = np.sqrt(sums + column_scaling * sums.mean())
+    scaled = Z / np.where(divisors > 0, divisors, 1.0)
+    U, values, _ = np.linalg.svd(scaled, full_matrices=False)
+    graph: Any = {"sparse": sp.csr_array(Z), "made": MadeRows(Z)}.get(kind, Z)
+    gram = Z.T @ Z if kind == "gram" else None
+    made = spectral_embedding(graph, 4, column_scaling=column_scaling, gram=gram)
+    np.testing.assert_allclose(made.singular_values / made.singular_values[0], values[:4] / values[0], rtol=1e-9)
+    np.testing.assert_allclose(np.abs(made.vectors(Z)), np.abs(U[:, :4]), atol=1e-8)
+
+
+def test_more_directions_are_weighted() -> None:
+    """By their singular values relative to the second; the first counts as much as the second."""
+    Z = np.random.default_rng(0).dirichlet(np.full(12, 0.2), size=300)
+    plain, weighted = spectral_embedding(Z, 6), spectral_embedding(Z, 4, directions=1.5)
+    weights = plain.singular_values / plain.singular_values[1]
+    weights[0] = 1.0
+    np.testing.assert_allclose(weighted.projection, plain.projection * weights, atol=1e-9)

@@ -22,6 +22,7 @@ from strategies import (
     real_graphs,
     related_graphs,
 )
+from threadpoolctl import threadpool_limits
 
 from anchor_align import AnchorAligner, GramMatrices, InputError, Progress, align, fuse
 from anchor_align.arrays import GraphLike
@@ -91,8 +92,6 @@ def test_inputs_are_not_modified(tmp_path: Path) -> None:
 
 def test_same_seed_same_result_for_any_number_of_threads() -> None:
     """BLAS threads change the last bits of sums, not the answer."""
-    from threadpoolctl import threadpool_limits
-
     rng = np.random.default_rng(18)
     graphs = [random_graph(rng, 400, 40, 20.0) for _ in range(3)]
     results = []
@@ -102,6 +101,29 @@ def test_same_seed_same_result_for_any_number_of_threads() -> None:
     for P, Q, R in zip(*results, strict=True):
         np.testing.assert_array_equal(P, Q)
         np.testing.assert_array_equal(Q, R)
+
+
+def test_numbers_are_the_same_to_the_last_digit_for_any_number_of_threads() -> None:
+    """BLAS rounds long sums by the number of its threads; Gram matrices and certificates do not depend on it."""
+    graphs = [random_graph(np.random.default_rng(view), 3000, 60, 1.0) for view in range(3)]
+    results = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            aligner = AnchorAligner(reference="consensus").fit(graphs)
+            grams = GramMatrices.from_graphs(graphs)
+            results.append([grams.matrix, aligner.objective_, aligner.upper_bound_, aligner.margins_])
+    for one, two in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.parametrize("lam", [0.0, 1e-300, np.inf])
+@pytest.mark.parametrize("reference", [0, "auto", "consensus"])
+def test_graphs_too_large_for_the_raw_structure_term_are_refused(lam: float, reference: Any) -> None:
+    """The structure term is reported for any lam, and would be infinite."""
+    graphs = [1e78 * random_graph(np.random.default_rng(view), 30, 4) for view in range(3)]
+    with pytest.raises(InputError, match=r"overflows at lam.*lam_scale='balanced', or graphs divided by a constant"):
+        AnchorAligner(lam, lam_scale="paper", reference=reference).fit(graphs)
+    assert np.isfinite(AnchorAligner(lam, reference=reference).fit(graphs).structure_).all()
 
 
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import warnings
 from pathlib import Path
@@ -163,6 +164,32 @@ def test_consensus_is_never_below_the_best_star(seed: int, m: int, n_views: int,
         assert best >= shared_total(graphs, mask, star.permutations_, lam) - 1e-9
     assert consensus.objective_.sum() * (n_views - 1) / 2 == pytest.approx(best)
     assert (consensus.upper_bound_ >= consensus.objective_).all()
+
+
+@pytest.mark.parametrize("lam", [0.1, 10.0, np.inf])
+def test_no_exchange_improves_a_consensus(lam: float) -> None:
+    """The solver and the margins judge by the same objective, also where each pair has its own samples."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        graphs = [rng.dirichlet(np.full(6, 0.3), 60) for _ in range(3)]
+        mask = random_mask(rng, 3, 60)
+        assert (fit(graphs, mask=mask, lam=lam, reference="consensus").margins_ >= 0).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_consensus_has_the_best_total_of_three_small_views(missing: float) -> None:
+    """Against the best of all orders of four anchors in three unrelated views."""
+    found, best = [], []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        graphs = [rng.dirichlet(np.full(4, 0.3), 12) for _ in range(3)]
+        mask = random_mask(rng, 3, 12, missing) if missing else np.ones((3, 12), dtype=bool)
+        aligner = fit(graphs, mask=mask, lam=10.0, reference="consensus")
+        found.append(shared_total(graphs, mask, aligner.permutations_, 10.0))
+        orders = [np.array(p) for p in itertools.permutations(range(4))]
+        best.append(max(shared_total(graphs, mask, [orders[0], p, q], 10.0) for p in orders for q in orders))
+    np.testing.assert_allclose(found, best)
 
 
 @given(seeds, st.sampled_from(["auto", "consensus"]))

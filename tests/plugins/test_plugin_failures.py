@@ -28,10 +28,10 @@ FAILURES = {
     "raises": ("def f():\n    raise ValueError('two\\nlines')\nf()", "ValueError: two lines (bad_raises.py, line 2)"),
     "exits": ("import sys\nprint('noise')\nsys.exit(3)", "cannot be imported: SystemExit: 3"),
     "syntax-error": ("def", "SyntaxError: invalid syntax (bad_syntax_error.py, line 1)"),
-    "no-hook": ("", "defines no hook 'anchor_align_adapters' or 'anchor_align_fusions'"),
+    "no-hook": ("", "defines no hook 'anchor_align_adapters' or 'anchor_align_baselines' or 'anchor_align_fusions'"),
     "misspelt-hook": (
         f"{IMPORTS}{hook('[]')}".replace("adapters()", "adaptors()"),
-        "expected a hook anchor_align_adapters or anchor_align_fusions without arguments: "
+        "expected a hook anchor_align_adapters or anchor_align_baselines or anchor_align_fusions without arguments: "
         "unknown hook 'anchor_align_adaptors'",
     ),
     "unmarked-hook": (f"{IMPORTS}{MINE}{hook('[Mine]')}".replace("@hookimpl\n", ""), "is not marked with @hookimpl"),
@@ -118,7 +118,7 @@ def test_good_adapters_of_a_bad_plugin_load(site: Path) -> None:
 def test_entry_point_to_a_class(site: Path) -> None:
     """The reason says what it leads to."""
     install(site, "direct", IMPORTS + MINE, points="[anchor_align]\nmine = direct:Mine\n")
-    hooks = "'anchor_align_adapters' or 'anchor_align_fusions'"
+    hooks = "'anchor_align_adapters' or 'anchor_align_baselines' or 'anchor_align_fusions'"
     assert failures_of("direct") == [f"<class 'direct.Mine'> defines no hook {hooks}"]
 
 

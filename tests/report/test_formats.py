@@ -20,9 +20,10 @@ from study_results import MadeUpRow, study
 
 from anchor_align.errors import UnknownNameError
 from anchor_align.report import FORMATS, html_report, render, study_table
+from anchor_align.report._output_files import _clusters_csv
 from anchor_align.report._study_tables import study_tables
 from anchor_align.report._table_writers import escape_markdown
-from anchor_align.study import SCORES, StudyResult, summarise
+from anchor_align.study import SCORES, DataInfo, StudyResult, summarise
 
 RESULTS: dict[str, Callable[[], StudyResult]] = {
     made.__name__: made
@@ -392,11 +393,16 @@ def test_csv_quotes_names(name: str) -> None:
     assert {row[0] for row in rows[1:]} == {name.replace("\udcff", "\\udcff")}
 
 
-@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r"])
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"])
 def test_csv_holds_no_formulas(sign: str) -> None:
-    """What a spreadsheet would run is marked as text."""
-    text = render(study([MadeUpRow(f"{sign}1+1", "lmvsc", (0.5, 0.6, 0.7))], repeats=1), "csv")
-    assert next(csv.DictReader(io.StringIO(text, newline="")))["dataset"] == f"'{sign}1+1"
+    """What a spreadsheet would run is marked as text, also in the header of the table of clusters."""
+    result = study([MadeUpRow(f"{sign}1+1", f"{sign}2", (0.5, 0.6, 0.7))], repeats=1)
+    row = next(csv.DictReader(io.StringIO(render(result, "csv"), newline="")))
+    assert (row["dataset"], row["adapter"]) == (f"'{sign}1+1", f"'{sign}2")
+    clustered = replace(result, records=tuple(replace(r, labels=np.zeros(9, int)) for r in result.records))
+    data = DataInfo(f"{sign}1+1", "", 9, 2, (), True, "")
+    heads = next(csv.reader(io.StringIO(_clusters_csv(clustered, data), newline="")))
+    assert heads[1].startswith(f"'{sign}2")
 
 
 def test_csv_shows_settings() -> None:

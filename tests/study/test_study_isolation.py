@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +66,7 @@ def test_the_command_line_says_what_happened() -> None:
 
 def test_our_adapters_have_a_time_limit_too() -> None:
     """They run in another process then; the result within the limit is the same as without one."""
-    options = {"n_anchors": 4, "repeats": 1}
+    options: dict[str, Any] = {"n_anchors": 4, "repeats": 1}
     limited = compare("lmvsc", "simulated", timeout=60, **options)
     free = compare("lmvsc", "simulated", **options)
     assert [record.scores for record in limited.records] == [record.scores for record in free.records]

@@ -1,0 +1,1 @@
+"""Baselines: methods that go from views to labels, without anchor graphs."""

@@ -1,0 +1,160 @@
+"""A bounded sample of the rows of all graphs: what a match reaches by chance, and how often largest anchors coincide.
+
+Gram matrices do not know single samples. Some rows do: with the rows of one view in random order, the same S, and a
+K of samples that have nothing to do with each other, a match shows what its graphs reach by chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import BoolArray, FloatArray, IndexArray, is_sparse
+from ..blocks import engine_of
+from ..graphs import GraphSet
+from ._ascent import climb
+from ._many_views import Matcher, Solution
+from ._pair_problem import PairProblem, assign
+from ._scaled_grams import PairTerms
+
+MOST_ROWS = 2000
+RUNS = 40  # the sample of more rows than these: runs of neighbouring rows, evenly spaced
+DRAWS = 8
+MANY_ANCHORS, FEW_DRAWS = 100, 3  # with more anchors a climb takes longer, and draws differ less
+# Standard deviations over the draws by which a match must exceed their mean, and the least relative difference: with
+# many samples the draws hardly differ.
+CLEARLY, LEAST_EXCESS = 4.0, 0.01
+# A cycle of exchanges is decided by the largest anchors if it costs each of its anchors at most this share of the mean
+# contribution of an anchor to the objective, and if the largest anchors then coincide for so many more of the samples.
+NEAR_TIE, LEAST_GAIN = 0.01, 0.02
+
+
+@dataclass(frozen=True, eq=False)
+class Chance:
+    """Mean and standard deviation of the objective of every view by chance; NaN for the reference."""
+
+    mean: FloatArray
+    spread: FloatArray
+
+    def clearly_below(self, objective: FloatArray) -> BoolArray:
+        """Whether each view's match exceeds what its graphs reach by chance; True for the reference."""
+        least = self.mean + np.maximum(CLEARLY * self.spread, LEAST_EXCESS * np.abs(self.mean))
+        return np.asarray(~(objective <= least))
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    """The same few rows of every graph, padded to the same number of anchors; zero where a sample is missing."""
+
+    graphs: list[FloatArray]
+    present: BoolArray
+
+    @classmethod
+    def of_set(cls, graphs: GraphSet) -> RowSample | None:
+        """A sample of graphs on this machine; None for distributed ones, whose rows are elsewhere."""
+        if engine_of(graphs.sources[0]).distributed:
+            return None
+        n, m = graphs.n_samples, max(graphs.sizes)
+        length = MOST_ROWS // RUNS
+        starts = [0] if n <= MOST_ROWS else np.linspace(0, n - length, RUNS).astype(int).tolist()
+        runs = [slice(start, min(start + (n if n <= MOST_ROWS else length), n)) for start in starts]
+        blocks = [graphs.block(rows) for rows in runs]
+        sample = []
+        for view, size in enumerate(graphs.sizes):
+            Z = np.zeros((sum(rows.stop - rows.start for rows in runs), m))
+            parts = [block[view] for block in blocks]
+            Z[:, :size] = np.concatenate([part.toarray() if is_sparse(part) else part for part in parts])
+            sample.append(Z)
+        masks = [graphs.present(rows) for rows in runs]
+        kept = [np.ones((len(sample), len(sample[0])), dtype=bool)] if masks[0] is None else masks
+        return cls(sample, np.concatenate([mask for mask in kept if mask is not None], axis=1))
+
+    def chance(self, matcher: Matcher, solution: Solution, seed: int) -> Chance:
+        """What every view reaches against its partners if its own samples are in random order.
+
+        Only K changes. One climb from the best assignment of the linear term takes the place of a whole search.
+        """
+        mean, spread = np.full(len(self.graphs), np.nan), np.full(len(self.graphs), np.nan)
+        for view, Z in enumerate(self.graphs):
+            others = partners(solution, view, len(self.graphs))
+            rows = np.flatnonzero(self.present[view])
+            if not others or not len(rows):
+                continue
+            terms = matcher.terms(solution, view)
+            target = sum(self._target(matcher, view, u, solution.permutations[u]) for u in others) / len(others)
+            rng = np.random.default_rng([seed, view])
+            values = []
+            for _ in range(DRAWS if Z.shape[1] <= MANY_ANCHORS else FEW_DRAWS):
+                K = np.asarray(target)[rows].T @ Z[rng.permutation(rows)]
+                problem = PairTerms(K, terms.S1, terms.S2, terms.unit).problem(matcher.scaled.lam)
+                values.append(climb(problem, assign(problem.reduced.L)).value)
+            mean[view], spread[view] = np.mean(values), np.std(values, ddof=1)
+        return Chance(mean, spread)
+
+    def _target(self, matcher: Matcher, view: int, other: int, order: IndexArray) -> FloatArray:
+        """Graph of another view in the common order, such that its product with the view's rows has the scale of K."""
+        both = self.present[view] & self.present[other]
+        sizes = [float(np.linalg.norm(self.graphs[u][both])) for u in (view, other)]
+        if not all(sizes):
+            return np.zeros_like(self.graphs[other])
+        scale = matcher.scaled.size_of(view, other) / (sizes[0] * sizes[1])
+        return self.graphs[other][:, order] * scale
+
+    def decide_near_ties(self, matcher: Matcher, solution: Solution) -> Solution:
+        """Exchange anchors that are nearly tied where the largest anchors of the samples then coincide more often."""
+        permutations = list(solution.permutations)
+        for view in range(len(self.graphs)):
+            others = partners(solution, view, len(self.graphs))
+            if not others or (solution.reference is None and view == 0):
+                continue  # view 0 keeps its order; the others follow it
+            current = Solution(permutations, solution.reference, solution.matches)
+            problem = matcher.terms(current, view).problem(matcher.scaled.lam)
+            fixed = matcher.fixed_columns(current, view)
+            permutations[view] = self._decided(problem, view, others, permutations, fixed)
+        return Solution(permutations, solution.reference, solution.matches)
+
+    def _decided(
+        self, problem: PairProblem, view: int, others: list[int], permutations: list[IndexArray], fixed: IndexArray
+    ) -> IndexArray:
+        p, m = permutations[view], problem.size
+        counts, total = np.zeros((m, m)), 0
+        for u in others:
+            both = self.present[view] & self.present[u]
+            first = self.graphs[u][both][:, permutations[u]].argmax(axis=1)
+            np.add.at(counts, (first, self.graphs[view][both].argmax(axis=1)), 1.0)
+            total += int(both.sum())
+        limit = NEAR_TIE * max(problem.value(p), 0.0) / m
+        wanted = assign(counts)
+        for cycle in cycles(p, wanted):
+            if np.isin(cycle, fixed).any():
+                continue
+            exchanged = p.copy()
+            exchanged[cycle] = wanted[cycle]
+            gain = counts[cycle, exchanged[cycle]].sum() - counts[cycle, p[cycle]].sum()
+            if gain > LEAST_GAIN * total and problem.value(p) - problem.value(exchanged) <= limit * len(cycle):
+                p = exchanged
+        return p
+
+
+def partners(solution: Solution, view: int, n_views: int) -> list[int]:
+    """Views that a view is matched to; none for the reference."""
+    if solution.reference is None:
+        return [u for u in range(n_views) if u != view]
+    return [] if view == solution.reference else [solution.reference]
+
+
+def cycles(before: IndexArray, after: IndexArray) -> list[IndexArray]:
+    """Sets of columns that exchange their anchors with each other, from one permutation to another."""
+    place = np.argsort(before)
+    left = set(np.flatnonzero(before != after).tolist())
+    found = []
+    while left:
+        column = min(left)
+        cycle = []
+        while column in left:
+            left.remove(column)
+            cycle.append(column)
+            column = int(place[after[column]])
+        found.append(np.array(cycle))
+    return found
