@@ -3,11 +3,12 @@
     python examples/worth.py [DATA ...] [--adapters NAME ...] [--draws N] [--jobs N] [--keep FILE.json]
                              [--picture FILE.png]
 
-DATA are files, folders or bundled sets with labels (default: the three bundled sets). Default settings, nothing chosen
+DATA are files, folders or bundled sets with labels (default: two bundled sets). Default settings, nothing chosen
 by label, every view draws its own anchors. For every data set and method: the unaligned mean of the graphs, the mean
 aligned to view 0, to the view that all others match best (auto), and without a reference (consensus), the rotated mean,
 and concat, the graphs side by side. All use the same graphs; all except concat have the width of one graph. Below the
-table: the mean over data sets, the mean rank, and differences with their 95 % intervals, paired by data set.
+table: the mean over data sets, the mean rank, and differences with their 95 % intervals (Student's t), paired
+by data set.
 
 With --keep, finished draws are kept in a file, and the same command continues from there. The picture needs the extra
 ``report`` (matplotlib).
@@ -26,12 +27,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import rankdata
+from scipy.stats import rankdata, ttest_rel
 from threadpoolctl import threadpool_limits
 
 from anchor_align import AlignedClusterer, AnchorAlignError, load_views
 from anchor_align.metrics import acc
-from anchor_align.study import DEFAULT_DATA, paired_difference
+from anchor_align.study import DEFAULT_DATA
 
 ADAPTERS = ("local", "lmvsc", "fmvacc")
 WAYS: dict[str, dict[str, Any]] = {
@@ -115,9 +116,9 @@ def _bold_highest(cells: list[str], values: npt.NDArray[np.float64]) -> list[str
 
 def _difference(means: npt.NDArray[np.float64], better: str, worse: str) -> str:
     at = list(WAYS)
-    found = paired_difference(means[:, at.index(better)], means[:, at.index(worse)])
-    text = f"{found.mean:+.1f}" + ("" if found.low is None else f" ({found.low:+.1f} to {found.high:+.1f})")
-    return text.replace("-", MINUS)
+    one, other = (means[:, at.index(way)] for way in (better, worse))
+    interval = ttest_rel(one, other).confidence_interval(0.95)
+    return f"{(one - other).mean():+.1f} ({interval.low:+.1f} to {interval.high:+.1f})".replace("-", MINUS)
 
 
 def draw_picture(scores: Scores, adapters: list[str], path: Path) -> None:

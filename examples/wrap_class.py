@@ -54,7 +54,7 @@ if __name__ == "__main__":
     from anchor_align.report import render
     from anchor_align.study import compare
 
-    print(render(compare("mixture", "digits", plugins=[__file__], repeats=5), "table"))
+    print(render(compare("mixture", "digits", plugins=[__file__]), "table"))
     data = load_views("digits")
     labels = np.asarray(data.labels)
     clusterer = AlignedClusterer(Mixture(), n_clusters=10, random_state=0).fit([X[::2] for X in data.views])

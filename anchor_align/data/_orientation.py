@@ -104,6 +104,6 @@ def check_order(entries: Sequence[Entry]) -> None:
             )
         row = next(i for i, pair in enumerate(zip(first.ids, entry.ids, strict=True)) if pair[0] != pair[1])
         raise InputError(
-            f"{first.key!r} and {entry.key!r} name the same samples in different orders: sample {row + 1} is "
+            f"{first.key!r} and {entry.key!r} name the same samples in different orders: sample {row} is "
             f"{first.ids[row]!r} and {entry.ids[row]!r}; {way_out}."
         )

@@ -118,7 +118,10 @@ def _draw_difference(axes: Axes, at: int, row: Comparison, pair: Mapping[str, An
     if row.difference.low is not None and row.difference.high is not None:
         ends = [100 * row.difference.low, 100 * row.difference.high]
         axes.hlines(at, ends[0], ends[1], color=colour, lw=1.6, zorder=3)
-    axes.plot(mean, at, "D", ms=4.2, color=colour, mec=theme.background, mew=0.6, zorder=4)
+    # Filled only where the test finds a difference: the colour of an arm may be like that of uncertain rows.
+    certain = row.outcome in (BETTER, WORSE)
+    face, edge = (colour, theme.background) if certain else (theme.background, colour)
+    axes.plot(mean, at, "D", ms=4.2, mfc=face, mec=edge, mew=0.6 if certain else 0.9, zorder=4)
     right = max(float(values.max()), max(ends))
     axes.annotate(
         points(row.difference.mean), (max(right, 0.0), at), (6, 0), textcoords="offset points",

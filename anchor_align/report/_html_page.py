@@ -92,8 +92,8 @@ def _difference_picture(result: StudyResult, arms: tuple[str, str]) -> str:
     rows = count(len(result.of_footing("fixed")), "row")
     alt = f"{first} minus {second}, {score_name(result.score)} in points, for {rows}; the table above has the numbers."
     caption = (
-        f"{first} minus {second}: each dot is a repeat, the diamond their mean, the line its interval. Coloured where "
-        "the test finds a difference (the interval leaves out zero), grey where it does not or where there is no test."
+        f"{first} minus {second}: each dot is a repeat, the diamond their mean, the line its interval. Filled where "
+        "the test finds a difference (the interval leaves out zero), hollow where it does not or there is no test."
     )
     return picture(
         lambda theme, width: plot_differences(result, versus=arms, theme=theme, width=width), alt, caption, wide=True

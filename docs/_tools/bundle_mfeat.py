@@ -2,9 +2,9 @@
 
     python docs/_tools/bundle_mfeat.py SOURCE TARGET
 
-SOURCE is the folder of the published text files (mfeat-fac, mfeat-fou, mfeat-kar, mfeat-mor, mfeat-pix, mfeat-zer), or a
-.mat file with the same six views. TARGET is the file to write: anchor_align/data/mfeat.npz.xz. The samples must be those
-of the digits 0 to 9, 200 of each, in this order.
+SOURCE is the folder of the published text files (mfeat-fac, mfeat-fou, mfeat-kar, mfeat-mor, mfeat-pix, mfeat-zer), or
+a .mat file with the same six views. TARGET is the file to write: anchor_align/data/mfeat.npz.xz. The samples must be
+those of the digits 0 to 9, 200 of each, in this order.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def read(source: Path) -> dict[str, npt.NDArray[np.float64]]:
     if source.is_dir():
         return {name: np.loadtxt(source / f"mfeat-{name[:3]}") for name in MFEAT_VIEWS}
     data = load_views(source)
+    assert data.labels is not None
     assert np.array_equal(data.labels, np.repeat(np.arange(10), 200)), "the samples are in another order"
     by_width = {X.shape[1]: np.asarray(X, dtype=np.float64) for X in data.views}
     return {name: by_width[width] for name, width in MFEAT_VIEWS.items()}
@@ -51,7 +52,10 @@ def main() -> None:
     arguments = parser.parse_args()
     packed = io.BytesIO()
     # By columns: neighbours are then alike, and the file is smaller.
-    np.savez(packed, **{name: np.asfortranarray(whole_numbers(name, X)) for name, X in read(arguments.source).items()})
+    arrays: dict[str, Any] = {
+        name: np.asfortranarray(whole_numbers(name, X)) for name, X in read(arguments.source).items()
+    }
+    np.savez(packed, **arrays)
     arguments.target.write_bytes(lzma.compress(packed.getvalue(), preset=9 | lzma.PRESET_EXTREME))
     print(f"{arguments.target}: {arguments.target.stat().st_size:,} bytes")
 

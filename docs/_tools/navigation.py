@@ -20,6 +20,7 @@ CONTENTS = {
     "Start": ("quickstart", "glossary", "gallery", "cannot-help"),
     "Guides": (
         "studies",
+        "verdicts",
         "settings",
         "graphs",
         "local",
@@ -32,7 +33,7 @@ CONTENTS = {
         "large",
         "dask",
     ),
-    "Background": ("maths", "speed", "limits"),
+    "Background": ("maths", "speed", "data", "limits"),
     "Reference": ("commands", "api"),
 }
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
+from scipy.stats import ttest_rel
+
 from anchor_align.study import Record, Setting, Summary, summarise
 
 # Scores by number of the draw.
@@ -33,11 +35,15 @@ class Footing:
         return mean_sd([100 * scores[score] for scores in self.arms.get(arm, {}).values()])
 
     def gain(self, score: str) -> str:
-        """Aligned less unaligned in points, with its 95 % interval where the study has one."""
-        found = self.row.differences.get(score) if self.row else None
-        if found is not None and found.low is not None and found.high is not None:
-            return f"{points(found.mean)} ({points(found.low)} to {points(found.high)})"
-        return difference(self.arms.get("unaligned", {}), self.arms.get("aligned", {}), score, sd=False)
+        """Aligned less unaligned in points, with its 95 % interval (Student's t) where each arm has one setting."""
+        unaligned, aligned = self.arms.get("unaligned", {}), self.arms.get("aligned", {})
+        mean = difference(unaligned, aligned, score, sd=False)
+        both = [draw for draw in unaligned if draw in aligned]
+        ones, others = [aligned[draw][score] for draw in both], [unaligned[draw][score] for draw in both]
+        if self.row is None or len({round(one - other, 12) for one, other in zip(ones, others, strict=True)}) < 2:
+            return mean
+        interval = ttest_rel(ones, others).confidence_interval(0.95)
+        return f"{mean} ({points(float(interval.low))} to {points(float(interval.high))})"
 
 
 def footings_of(records: Sequence[Record], fixed: Callable[[Setting], bool]) -> list[Footing]:

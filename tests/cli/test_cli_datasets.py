@@ -38,7 +38,7 @@ def test_catalogue_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("--format", "json") == 0
     listed = json.loads(capsys.readouterr().out)["datasets"]
     assert [each["name"] for each in listed] == [each.name for each in catalogue()]
-    assert listed[0]["views"][1] == {"name": "plane 2", "n_features": 2}
+    assert listed[0]["views"][1] == {"name": "star", "n_features": 2}
     assert all(each["licence"] in out for each in listed)
 
 

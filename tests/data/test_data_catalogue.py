@@ -88,9 +88,10 @@ def test_strokes_count_holes() -> None:
 
 
 def test_mfeat_has_the_published_numbers() -> None:
-    """The digest of the numbers, and facts about them: digits in order, pixels from 0 to 6, no decimals beyond 8."""
+    """The digest of the numbers, and what is known of them: digits in order, pixels from 0 to 6."""
     data = load_views("mfeat")
     assert data.names == ["factors", "fourier", "karhunen", "morphological", "pixel", "zernike"]
+    assert data.labels is not None
     assert np.array_equal(data.labels, np.repeat(np.arange(10), 200))
     assert (data.views[4].min(), data.views[4].max()) == (0, 6)
     assert all(X.dtype == np.float64 and X.flags.c_contiguous for X in data.views)

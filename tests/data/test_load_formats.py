@@ -302,7 +302,7 @@ def test_parquet_tables_are_paired_by_the_names_of_their_rows(tmp_path: Path) ->
         return load_views(tmp_path, orient="rows")
 
     np.testing.assert_array_equal(load(a, b).views[1], b.to_numpy())
-    with pytest.raises(InputError, match="name the same samples in different orders: sample 1 is 's0' and 's19'"):
+    with pytest.raises(InputError, match="name the same samples in different orders: sample 0 is 's0' and 's19'"):
         load(a, b[::-1])
     with pytest.raises(InputError, match="name different samples: 1 of 20 names in 'a' are not among the 20 in 'b'"):
         load(a, b.rename(index={"s3": "other"}))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+import anchor_align
 from anchor_align import AlignedClusterer, load_plugins
 from anchor_align.data import make_simulated
 
@@ -67,8 +68,8 @@ def test_readme_gives_two_commands_and_ci_runs_the_second() -> None:
 
 
 # Points by which means, deviations and intervals may differ from the README's. Rounding on other processors moves
-# whole clusters of digits: up to 1.9 points with other kernels of BLAS. It moves nothing on the other two.
-TOLERANCES = {"simulated": 0.0, "digits": 2.5, "breast-cancer": 0.15}
+# whole clusters of digits: up to 1.9 points with other kernels of BLAS. It moves nothing on simulated data.
+TOLERANCES = {"simulated": 0.0, "mfeat": 2.5}
 NUMBER = r"[+\u2212]?\d+(?:\.\d+)?"
 
 
@@ -82,20 +83,29 @@ def rows(text: str) -> dict[str, list[list[str]]]:
     return {name: [row for row in cells if row[0] == name] for name in TOLERANCES}
 
 
+def test_citation_names_the_version_and_the_sources() -> None:
+    """The file has the fields that code hosts need, and the version of the package."""
+    fields = dict(re.findall(r"^([a-z-]+): (.*)$", (ROOT / "CITATION.cff").read_text(), flags=re.MULTILINE))
+    assert {"cff-version", "message", "title"} <= set(fields)
+    assert fields["version"] == anchor_align.__version__
+
+
 @pytest.mark.slow
 def test_readme_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
     """The same words, counts and verdicts; scores differ by rounding at most, and belong to each other."""
     from anchor_align.cli import main
 
     assert main(["compare", "lmvsc", "--no-cache"]) == 0
-    shown, printed = blocks("text")[0], capsys.readouterr().out
+    shown, (printed, said) = blocks("text")[0], capsys.readouterr()
+    assert said == "anchor-align: next, your own data: anchor-align compare lmvsc --data my.mat --html report.html\n"
+    assert printed.count("aligned better") == len(TOLERANCES)
     masked = rf"{NUMBER}|\u2500+"  # lines under headers are as long as the numbers need
     assert [re.sub(masked, "#", line).split() for line in shown.splitlines()] == [
         re.sub(masked, "#", line).split() for line in printed.splitlines()
     ]
     first = [text.partition("\n\n")[0] for text in (shown, printed)]
     assert numbers(first[1])[:-1] == numbers(first[0])[:-1]  # comparisons, repeats
-    assert numbers(first[1])[-1] == pytest.approx(numbers(first[0])[-1], abs=0.5)
+    assert numbers(first[1])[-1] == pytest.approx(numbers(first[0])[-1], abs=1.3)
     for name, ((_, adapter, anchors, *scores), (_, _, mean, interval, p, *verdict)) in rows(shown).items():
         (_, *setting, unaligned, aligned, concat), (_, _, gain, limits, found_p, *found) = rows(printed)[name]
         assert (setting, found) == ([adapter, anchors], verdict)

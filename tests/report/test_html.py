@@ -101,7 +101,9 @@ def test_how_it_was_made_is_told() -> None:
 def test_showcases_of_the_result_are_the_default() -> None:
     """They need not be handed over."""
     result = replace(study_results.one_row(), showcases=(showcase("shown by default"),))
-    assert "shown by default · lmvsc" in html_report(result)
+    shown = html_report(result)
+    assert "shown by default · lmvsc" in shown
+    assert "Repeat 0 of 0 to 9, the first that finished." in shown
     assert "shown by default · lmvsc" not in html_report(result, [])
 
 
@@ -179,3 +181,13 @@ def test_answer_when_all_failed() -> None:
     text = answer(study_results.study([failed], repeats=3))
     assert "runs failed (3 repeats)" in text
     assert "too few samples" in text
+
+
+def test_the_closer_look_says_which_repeat_it_shows() -> None:
+    """The repeat, and that its difference is nearest the mean difference."""
+    made = study_results.one_row()
+    case = replace(showcase(), setting=made.summaries[0].setting, repeat=3)
+    mean = made.summaries[0].differences["acc"].mean
+    shown = Page(html_report(made, [case])).text
+    assert "Repeat 3 of 0 to 9: of all repeats, its difference aligned minus unaligned is" in shown
+    assert f"is nearest the mean, +{100 * mean:.1f} points of ACC." in shown

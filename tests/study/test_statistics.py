@@ -12,6 +12,7 @@ from anchor_align import InputError
 from anchor_align.errors import UnknownNameError
 from anchor_align.study import SCORES, Record, Setting, Summary, over_data_sets, summarise
 from anchor_align.study._differences import check_versus
+from anchor_align.study._showcases import _typical_repeats
 
 
 def record(
@@ -242,3 +243,15 @@ def test_agreement_does_not_choose_a_setting_whose_runs_failed() -> None:
         footings=["agreement"],
     )
     assert row.arms["aligned"].setting.n_anchors == 4
+
+
+def test_pictures_show_the_repeat_nearest_the_mean_difference() -> None:
+    """Of the setting with the usual lam; the first of equal ones; without scores, the first that finished."""
+    values: dict[str, list[float | None]] = {"unaligned": [0.1, 0.1, 0.1, None], "aligned": [0.2, 0.42, 0.7, 0.9]}
+    records = grid({(4, 1.0): {"unaligned": [0.0], "aligned": [0.0]}, (4, 0.1): values})
+    pair = ("aligned", "unaligned")
+    (shown,) = _typical_repeats(records, "acc", pair)
+    assert (shown["aligned"].repeat, shown["aligned"].setting.lam) == (1, 0.1)
+    assert set(shown) == {"unaligned", "aligned"}
+    unscored = [replace(each, scores=None) for each in records if each.repeat > 0]
+    assert _typical_repeats(unscored, "acc", pair)[0]["aligned"].repeat == 1
