@@ -188,10 +188,10 @@ def has_third_party(files: Sequence[File]) -> bool:
 
 def check_files(files: object) -> list[File]:
     """Paths of plug-in files, from one path or several."""
-    listed = [files] if isinstance(files, str | os.PathLike) else files
+    listed: Any = [files] if isinstance(files, str | os.PathLike) else files
     if isinstance(listed, bytes | Mapping) or not is_iterable(listed):
         raise InputTypeError(f"Plug-in files must be a path or a list of paths, got {type(files).__name__}.")
-    paths = list(listed)
+    paths: list[File] = list(listed)
     for path in paths:
         if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
             raise InputTypeError(f"A plug-in file must be a path, got {one_line(path, repr)} ({type(path).__name__}).")
