@@ -186,7 +186,9 @@ def test_answer_when_all_failed() -> None:
 def test_the_closer_look_says_which_repeat_it_shows() -> None:
     """The repeat, and that its difference is nearest the mean difference."""
     made = study_results.one_row()
-    case = replace(showcase(), setting=made.summaries[0].setting, repeat=3)
+    setting = made.summaries[0].setting
+    assert setting is not None
+    case = replace(showcase(), setting=setting, repeat=3)
     mean = made.summaries[0].differences["acc"].mean
     shown = Page(html_report(made, [case])).text
     assert "Repeat 3 of 0 to 9: of all repeats, its difference aligned minus unaligned is" in shown
