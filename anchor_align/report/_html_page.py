@@ -89,6 +89,7 @@ def _differences(result: StudyResult) -> str:
 
 def _difference_picture(result: StudyResult, arms: tuple[str, str]) -> str:
     first, second = map(printable, arms)
+    first = first[:1].upper() + first[1:]
     rows = count(len(result.of_footing("fixed")), "row")
     alt = f"{first} minus {second}, {score_name(result.score)} in points, for {rows}; the table above has the numbers."
     caption = (
