@@ -51,7 +51,7 @@ def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fu
         sizes = [X.data.nbytes + X.indices.nbytes if is_sparse(X) else X.nbytes for X in views.matrices]
         copies = sum(int(part * size) for size, part in zip(sizes, kept, strict=True))
     # For k-means a distance, a norm and labels; and the labels of the result.
-    directions = count_directions(n_clusters, adapter.directions)
+    directions = count_directions(n_clusters, adapter.directions, min(n, n_views * n_anchors))
     return Need(n_views * graph + fused, n * directions * itemsize, n * (2 * itemsize + 18), copies)
 
 

@@ -109,7 +109,7 @@ def spectral_embedding(
     """
     rows = _as_rows(graph)
     n, m = rows.shape
-    k = min(count_directions(n_clusters, directions), n, m)
+    k = count_directions(n_clusters, directions, min(n, m))
     factors = np.ones(m)
     if column_scaling is not None:
         factors = _column_factors(rows.parts().total(_absolute_sums), check_number("column_scaling", column_scaling))
@@ -134,9 +134,9 @@ def spectral_embedding(
     return SpectralEmbedding(np.ascontiguousarray(V), values)
 
 
-def count_directions(n_clusters: int, directions: float) -> int:
-    """Number of directions of the embedding: ``directions`` for each cluster, rounded down."""
-    return int(check_number("directions", directions, least=1.0) * n_clusters)
+def count_directions(n_clusters: int, directions: float, most: int) -> int:
+    """Number of directions of the embedding: ``directions`` for each cluster, rounded down, and not above ``most``."""
+    return int(min(check_number("directions", directions, least=1.0) * n_clusters, most))
 
 
 def _absolute_sums(rows: Rows) -> FloatArray:

@@ -299,3 +299,9 @@ def test_more_directions_are_weighted() -> None:
     weights = plain.singular_values / plain.singular_values[1]
     weights[0] = 1.0
     np.testing.assert_allclose(weighted.projection, plain.projection * weights, atol=1e-9)
+
+
+def test_there_are_never_more_directions_than_columns() -> None:
+    """Any number of directions for each cluster may be asked for."""
+    Z = np.random.default_rng(0).dirichlet(np.full(12, 0.2), size=300)
+    assert spectral_embedding(Z, 4, directions=1e308).projection.shape == (12, 12)
