@@ -1,6 +1,7 @@
 """The correspondence of anchors: pairs of views, many views, certificates, chance. Its input are Gram matrices."""
 
-from ._aligner import AnchorAligner, align
+from ._align_graphs import align
+from ._aligner import AnchorAligner
 from ._certificate import ambiguous
 from ._many_views import Progress
 from ._match_notes import chance_notes, tie_notes

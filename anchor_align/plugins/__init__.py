@@ -35,8 +35,6 @@ from ._baseline import as_baseline as as_baseline
 from ._baseline import baseline_labels as baseline_labels
 from ._contract_checks import contained as contained
 from ._contract_checks import create_manager
-from ._loading import PLUGIN_FILE as PLUGIN_FILE
-from ._loading import check_files as check_files
 from ._loading import (
     get_adapter,
     get_baseline,
@@ -48,6 +46,8 @@ from ._loading import (
 )
 from ._loading import has_third_party as has_third_party
 from ._loading import load_and_report as load_and_report
+from ._plugin_sources import PLUGIN_FILE as PLUGIN_FILE
+from ._plugin_sources import check_files as check_files
 from ._records import (
     DISABLE_VARIABLE,
     AdapterRecord,
