@@ -170,7 +170,7 @@ class Registry:
     >>> from anchor_align import load_plugins
     >>> registry = load_plugins()
     >>> registry.names[:4]
-    ('fmcnof', 'fmvacc', 'lmvsc', 'local', 'msgl')
+    ('fmcnof', 'fmvacc', 'lmvsc', 'local')
     >>> registry.record("lmvsc").distribution
     'anchor-align'
     >>> registry.get("lmvsc", alpha=2.0).alpha
