@@ -231,6 +231,16 @@ def test_example_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_example_near_spectral(tmp_path: Path) -> None:
+    """A row for the goal and for every change of the default, with accuracy and time; clear clusters are found."""
+    out = run_script(str(ROOT / "examples" / "near_spectral.py"), "simulated", "--draws", "1", cwd=tmp_path)
+    goal, *changes = [line.split("|")[2].split() for line in out.splitlines()[2:]]
+    assert len(changes) == 10
+    assert all(float(cell[0]) >= 95 for cell in (goal, *changes))
+    assert all(re.fullmatch(r"\([\d.]+\)", cell[1]) for cell in changes)
+
+
+@pytest.mark.slow
 def test_example_n_clusters(tmp_path: Path) -> None:
     """Two curves of clear clusters have their peaks at the known number at least; the picture is written."""
     words = ("simulated", "--sample", "150", "--draws", "2", "--picture", "curves.png")
