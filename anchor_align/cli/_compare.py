@@ -49,6 +49,15 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "for adapters that cluster spectrally), or the fusion of a plug-in; `anchor-align adapters` lists them",
     )
     compare.add_argument(
+        "--against",
+        nargs="+",
+        action="extend",
+        metavar="NAME",
+        default=[],
+        help="rivals on the same data and seeds: baselines, adapters, or arms such as lmvsc:concat; the first ADAPTER "
+        "with aligned fusion is compared with each, and with the other adapters",
+    )
+    compare.add_argument(
         "--rotated", action="append_const", const="rotated", dest="fusion", help="the same as --fusion rotated"
     )
     compare.set_defaults(run=run)
@@ -59,7 +68,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         epilog="example: anchor-align sweep lmvsc --data digits --anchors k 2k 5k --lam 0 0.1 1 10 --html sweep.html",
     )
     add_study_options(sweep, SWEEP)
-    sweep.set_defaults(run=run, fusion=[])
+    sweep.set_defaults(run=run, fusion=[], against=[])
 
 
 def run(arguments: argparse.Namespace) -> int:

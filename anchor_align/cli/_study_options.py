@@ -98,7 +98,7 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         default=[],
         dest="params",
         metavar="KEY=VALUE",
-        help="settings of the adapters: beta=1,100 for all that have it, fmvacc.beta=1,100 for one",
+        help="settings of adapters and rivals: beta=1,100 for all that have it, fmvacc.beta=1,100 for one",
     )
     group.add_argument(
         "--reference", default="consensus", metavar="R", help="index of a view, auto or consensus [consensus]"
@@ -191,6 +191,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     ]
     same = (
         "adapters",
+        "against",
         "weights",
         "many_to_one",
         "missing",
@@ -203,7 +204,7 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         "timeout",
     )
     return {
-        **{name: getattr(arguments, name) for name in (*same, "jobs", "timeout")},
+        **{name: getattr(arguments, name) for name in same},
         "data": specs,
         "n_anchors": defaults.anchors_of(arguments) or None,
         "lam": _flat(arguments.lam) or list(defaults.lam),
@@ -219,6 +220,7 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     """The command with all options that determine the result, and no others."""
     defaults: Defaults = arguments.defaults
     words = ["anchor-align", arguments.command, *arguments.adapters]
+    words += ["--against", *arguments.against] if arguments.against else []
     words += ["--data", *(arguments.data or defaults.data)]
     words += ["--views", *arguments.views] if arguments.views else []
     words += ["--no-labels"] if arguments.labels is False else []

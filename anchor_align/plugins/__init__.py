@@ -59,6 +59,8 @@ from ._records import (
     one_line,
 )
 from ._records import OUR_FUSIONS as OUR_FUSIONS
+from ._records import Method as Method
+from ._records import MethodRecord as MethodRecord
 
 __all__ = [
     "DISABLE_VARIABLE",

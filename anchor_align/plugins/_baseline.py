@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,6 +101,19 @@ class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not type
         return [read_only(as_floats(X)) for X in found]
 
 
+class FunctionBaseline(Baseline):
+    """A function from views to labels; see :func:`as_baseline`."""
+
+    def __init__(self, function: Callable[..., Any] | None = None, name: str = "") -> None:
+        self.function = function
+        self.name = name
+
+    def fit_predict(self, views: Sequence[Any], *, n_clusters: int, random_state: int) -> IndexArray:
+        if self.function is None:
+            return super().fit_predict(views, n_clusters=n_clusters, random_state=random_state)
+        return np.asarray(self.function(views, n_clusters=n_clusters, random_state=random_state))
+
+
 class ClustererBaseline(Baseline):
     """A scikit-learn clusterer on the views side by side, each divided by its spread; see :func:`as_baseline`."""
 
@@ -126,17 +139,19 @@ class ClustererBaseline(Baseline):
 
 
 def as_baseline(clusterer: Any, name: str | None = None, *, scaled: bool = True) -> Baseline:
-    """Make a baseline from a scikit-learn clusterer: it clusters the views side by side.
+    """Make a baseline from a scikit-learn clusterer, which clusters the views side by side, or from a function.
 
     Parameters
     ----------
-    clusterer : estimator with ``fit_predict``
+    clusterer : estimator with ``fit_predict``, or callable
+        A function is called as ``f(views, n_clusters=..., random_state=...)`` and returns labels.
         For every fit a copy gets ``n_clusters`` (or ``n_components``) and ``random_state``, if it has these settings.
         For a pipeline they are set in its last step.
     name : str, optional
-        Name in tables; by default the name of the class in lower case.
+        Name in tables; by default the name of the class in lower case, or that of the function.
     scaled : bool, default=True
         Divide every view by the square root of the total variance of its features, so that all views count the same.
+        A function gets the views as they are.
 
     Returns
     -------
@@ -145,7 +160,7 @@ def as_baseline(clusterer: Any, name: str | None = None, *, scaled: bool = True)
     Raises
     ------
     InputTypeError
-        If ``clusterer`` is not an instance with ``fit_predict`` and ``get_params``.
+        If ``clusterer`` is neither a function nor an instance with ``fit_predict`` and ``get_params``.
 
     Examples
     --------
@@ -159,6 +174,8 @@ def as_baseline(clusterer: Any, name: str | None = None, *, scaled: bool = True)
     1.0
     """
     usable = all(callable(getattr(clusterer, each, None)) for each in ("fit_predict", "get_params"))
+    if not usable and callable(clusterer) and not isinstance(clusterer, type):
+        return FunctionBaseline(clusterer, getattr(clusterer, "__name__", "function") if name is None else name)
     if isinstance(clusterer, type) or not usable:
         raise InputTypeError(
             f"A baseline is made from a clusterer with fit_predict and get_params, got {clusterer!r}."

@@ -211,6 +211,20 @@ class Registry:
                 return record
         raise UnknownNameError(f"{unknown_name('adapter', name, self.names)}{self._why_not(name)}")
 
+    def method(self, name: str) -> AdapterRecord | BaselineRecord:
+        """Record of the adapter or the baseline called ``name``.
+
+        Raises
+        ------
+        UnknownNameError
+            If there is none.
+        """
+        every: tuple[AdapterRecord | BaselineRecord, ...] = (*self.adapters, *self.baselines)
+        for record in every:
+            if record.name == name:
+                return record
+        raise UnknownNameError(f"{unknown_name('method', name, [each.name for each in every])}{self._why_not(name)}")
+
     def get(self, name: str, /, **params: Any) -> Adapter:
         """New instance of the adapter called ``name``, with the settings ``params``."""
         return self.record(name).make(**params)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ._outcomes import answer as answer
     from ._output_files import write_figures as write_figures
     from ._output_files import write_results as write_results
+    from ._rank_figure import plot_ranks as plot_ranks
     from ._render import render as render
     from ._sweep_figure import plot_sensitivity as plot_sensitivity
     from ._table_writers import study_table as study_table
@@ -37,6 +38,7 @@ _HOMES = {
     "_match_figures": ("plot_objective", "plot_permutations"),
     "_outcomes": ("answer",),
     "_output_files": ("write_figures", "write_results"),
+    "_rank_figure": ("plot_ranks",),
     "_render": ("render",),
     "_difference_figure": ("plot_differences",),
     "_sweep_figure": ("plot_sensitivity",),

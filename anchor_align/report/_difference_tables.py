@@ -26,7 +26,7 @@ CHOSEN_BY = {
     "agreement": "at the setting that agreement of the views chooses, no labels used",
     "best": "at its best setting, chosen by label, which is optimistic",
 }
-_COLUMNS = (
+DIFFERENCE_COLUMNS = (
     *(Column(header, numbers=True) for header in ("mean", "interval", "p", "n")),
     Column("verdict"),
 )
@@ -90,8 +90,8 @@ def _row_table(
     else:
         columns = setting_columns(vary)
         names = [setting_cells(row.setting, vary) for row in rows if row.setting]
-    lines = [(*name, *_difference_cells(row, arms, score)) for name, row in zip(names, rows, strict=True)]
-    return ReportTable(f"{what}; {statistics}", (*columns, *_COLUMNS), tuple(lines))
+    lines = [(*name, *_row_cells(row, arms, score)) for name, row in zip(names, rows, strict=True)]
+    return ReportTable(f"{what}; {statistics}", (*columns, *DIFFERENCE_COLUMNS), tuple(lines))
 
 
 def _over_table(rows: Sequence[Summary], arms: tuple[str, str], score: str) -> list[ReportTable]:
@@ -104,21 +104,21 @@ def _over_table(rows: Sequence[Summary], arms: tuple[str, str], score: str) -> l
         f"{arms[0]} {MINUS} {arms[1]} in points of {score_name(score)}, mean over data sets{settings}; "
         f"{statistics_text((each.difference for each in found), 'data set')}"
     )
-    lines = tuple((*cells(each.adapter), *_cells_of(each.difference)) for each in found)
-    return [ReportTable(caption, (Column("adapter"), *_COLUMNS), lines)]
+    lines = tuple((*cells(each.adapter), *difference_cells(each.difference)) for each in found)
+    return [ReportTable(caption, (Column("adapter"), *DIFFERENCE_COLUMNS), lines)]
 
 
-def _difference_cells(row: Summary, arms: tuple[str, str], score: str) -> TableRow:
+def _row_cells(row: Summary, arms: tuple[str, str], score: str) -> TableRow:
     found = row.contrasts.get(arms, {}).get(score)
     if found is not None:
-        return _cells_of(found)
+        return difference_cells(found)
     unlabelled = any(arm.n_done and not arm.mean for arm in row.arms.values())
     absent = [arm for arm in arms if arm not in row.arms]
     why = "not scored" if unlabelled else f"no arm {absent[0]}" if absent else FAILED_TEXT
     return cells(NOTHING, NOTHING, NOTHING, "0", why)
 
 
-def _cells_of(found: Difference) -> TableRow:
+def difference_cells(found: Difference) -> TableRow:
     short = f"needs {found.n_needed}" if found.outcome == TOO_FEW else _SHORT_VERDICTS[found.outcome]
     numbers = cells(points(found.mean), interval_text(found.low, found.high), p_text(found.p), str(found.n))
     return (*numbers, TableCell(found.verdict, short=short))

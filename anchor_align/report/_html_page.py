@@ -6,16 +6,18 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..matching import chance_notes, tie_notes
-from ..study import Showcase, StudyResult
+from ..study import Showcase, StudyResult, average_ranks
 from ._arms import Arms
 from ._difference_figure import plot_differences
 from ._figure_style import check_figures
 from ._formatting import count, percent, points, printable, score_name, setting_text, shortened
 from ._graph_figure import plot_graphs
 from ._html_elements import arm_name, escaped, paragraph, picture, section, whole_page
-from ._html_sections import about, result_tables
+from ._html_sections import about, plain_table, result_tables
 from ._match_figures import plot_objective, plot_permutations, view_names, why_no_match
 from ._outcomes import answer, comparisons
+from ._rank_figure import plot_ranks
+from ._rival_tables import rival_tables
 from ._sweep_figure import has_sweep, plot_sensitivity
 
 HOW_TO_READ = (
@@ -54,6 +56,7 @@ def html_report(result: StudyResult, showcases: Sequence[Showcase] | None = None
         paragraph(answer(result), "answer"),
         "</header>",
         "<main>",
+        section("Methods", *map(plain_table, rival_tables(result)), _ranks(result)),
         section("Result", *result_tables(result)),
         section("Difference in every repeat", _differences(result)),
         section("Sensitivity to settings", _sensitivity(result)),
@@ -98,6 +101,24 @@ def _difference_picture(result: StudyResult, arms: tuple[str, str]) -> str:
     )
     return picture(
         lambda theme, width: plot_differences(result, versus=arms, theme=theme, width=width), alt, caption, wide=True
+    )
+
+
+def _ranks(result: StudyResult) -> str:
+    """A figure for every footing, of five data sets or more."""
+    return "\n".join(
+        _rank_picture(result, footing)
+        for footing in dict.fromkeys(row.footing for row in result.against)
+        if average_ranks(result.against, result.score, footing) is not None
+    )
+
+
+def _rank_picture(result: StudyResult, footing: str) -> str:
+    return picture(
+        lambda theme, width: plot_ranks(result, footing=footing, theme=theme, width=width),
+        f"Average ranks of {len(result.methods)} methods; the table above has the numbers.",
+        f"Average ranks over data sets, footing {footing}. A line at the right joins methods that are not told apart.",
+        wide=True,
     )
 
 

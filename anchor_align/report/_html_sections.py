@@ -28,7 +28,7 @@ from ._formatting import (
 )
 from ._html_elements import arm_name, cell, escaped, facts, paragraph, row_name, table
 from ._outcomes import FAILED, NO_ARM, UNLABELLED, Comparison, comparisons
-from ._report_table import ReportTable
+from ._report_table import ReportTable, TableCell
 from ._study_tables import arm_cells
 
 # Longer tables are folded: the figures show the same.
@@ -49,7 +49,7 @@ def result_tables(result: StudyResult) -> list[str]:
             for arms, score in itertools.product(result.versus, result.scores):
                 made.append(make(result, comparisons(result, footing, arms, score), arms, score))
     if result.of_footing("agreement") and (footings := footing_table(result)) is not None:
-        made.append(_plain_table(footings))
+        made.append(plain_table(footings))
     return made
 
 
@@ -90,15 +90,21 @@ def _agreement_table(result: StudyResult, rows: Sequence[Comparison], arms: tupl
     return _result_table(caption, label, rows, result, arms, score, [], [""] * len(rows))
 
 
-def _plain_table(made: ReportTable) -> str:
+def plain_table(made: ReportTable) -> str:
     """A table whose first cell names the row."""
     heads = [(column.header, "number" if column.numbers else "") for column in made.columns]
     lines = [
         row_name(escaped(first.text))
-        + "".join(cell(escaped(each.text), kind) for each, (_, kind) in zip(rest, heads[1:], strict=True))
+        + "".join(cell(_cell_text(each), kind) for each, (_, kind) in zip(rest, heads[1:], strict=True))
         for first, *rest in made.rows
     ]
-    return table(made.caption, heads, lines, "results")
+    notes = "".join(paragraph(printable(note), "muted") for note in made.notes)
+    return table(made.caption, heads, lines, "results") + notes
+
+
+def _cell_text(made: TableCell) -> str:
+    text = escaped(made.text)
+    return f"<strong>{text}</strong>" if made.bold else text
 
 
 def _best_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:

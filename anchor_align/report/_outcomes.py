@@ -38,6 +38,7 @@ from ._formatting import (
     setting_labels,
     shortened,
 )
+from ._rival_tables import rival_sentence
 
 # Outcomes besides those of a difference: where there is nothing to compare.
 UNLABELLED, FAILED, NO_ARM = "unlabelled", "failed", "no arm"
@@ -144,6 +145,8 @@ def answer(result: StudyResult) -> str:
     for arms in result.versus[1:]:
         compared = [row for row in comparisons(result, arms=arms) if row.outcome in COMPARED]
         sentences += [f"{_capital(arms[0])} fusion is {_counts(compared)}."] if compared else []
+    if against := rival_sentence(result):
+        sentences.append(against)
     if result.options:
         sentences.append(f"All with {', '.join(option_texts(result.options))}.")
     return " ".join(sentences)

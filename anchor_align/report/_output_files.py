@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..data import make_folder, write_whole
-from ..study import DataInfo, Showcase, StudyResult
+from ..study import BASELINE, DataInfo, Showcase, StudyResult, average_ranks
 from ._difference_figure import plot_differences
 from ._figure_style import check_figures, figure_bytes
 from ._formats import FIGURE_FORMATS, FILE_FORMATS
-from ._formatting import setting_text
+from ._formatting import params_text, setting_text
 from ._graph_figure import plot_graphs
 from ._match_figures import plot_objective, plot_permutations
 from ._outcomes import comparisons
+from ._rank_figure import plot_ranks
 from ._render import no_formula, render
 from ._sweep_figure import has_sweep, plot_sensitivity
 
@@ -103,6 +104,9 @@ def _figures(result: StudyResult, showcases: Sequence[Showcase]) -> Iterator[tup
         if any(row.difference for row in comparisons(result, arms=arms)):
             name = f"differences-{'-'.join(arms)}" if at else "differences"
             yield name, plot_differences(result, versus=arms)
+    for footing in dict.fromkeys(row.footing for row in result.against):
+        if average_ranks(result.against, result.score, footing) is not None:
+            yield f"ranks-{footing}", plot_ranks(result, footing=footing)
     if has_sweep(result):
         yield "sensitivity", plot_sensitivity(result)
     for case in showcases:
@@ -115,9 +119,10 @@ def _figures(result: StudyResult, showcases: Sequence[Showcase]) -> Iterator[tup
 def _clusters_csv(result: StudyResult, data: DataInfo) -> str:
     """Clusters of a data set's samples, one row for each sample and one column for each run that finished."""
     heads, columns = ["sample"], []
-    for record in result.records:
+    for record in result.all_records:
         if record.setting.dataset == data.name and record.labels is not None:
-            head = f"{record.setting.adapter} {setting_text(record.setting)} {record.arm} {record.repeat}"
+            where = setting_text(record.setting) if record.arm != BASELINE else params_text(record.setting.params)
+            head = f"{record.setting.adapter} {where} {record.arm} {record.repeat}"
             heads.append(no_formula(head))
             columns.append(record.labels.tolist())
     text = io.StringIO()

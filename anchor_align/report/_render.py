@@ -12,14 +12,17 @@ import numpy as np
 
 from ..checks import check_choice, check_whole_number
 from ..study import (
+    BASELINE,
     SCORES,
     ArmSummary,
     Difference,
     Record,
+    RivalSummary,
     Setting,
     StudyResult,
     Summary,
     anchors_text,
+    average_ranks,
     over_data_sets,
 )
 from ._formats import FORMATS
@@ -88,13 +91,16 @@ def to_json(result: StudyResult) -> str:
         "command": result.command,
         "data": [{**asdict(data), "notes": [str(note) for note in data.notes]} for data in result.data],
         "adapters": [asdict(adapter) for adapter in result.adapters],
+        "methods": [asdict(method) for method in result.methods],
     }
     # A line for every run: files of thousands of runs can be read, and compared line by line.
     parts = {
         "study": _dump(about),
-        "records": _lines([_record(record) for record in result.records]),
+        "records": _lines([_record(record) for record in result.all_records]),
         "summary": _lines([_summary(row) for row in result.summaries]),
         "over_data_sets": _lines(_overall(result)),
+        "against": _lines([_rival(row) for row in result.against]),
+        "ranks": _lines(_ranks(result)),
         "environment": _dump(result.environment),
     }
     return "{\n" + ",\n".join(f' "{name}": {text}' for name, text in parts.items()) + "\n}\n"
@@ -110,7 +116,7 @@ def to_csv(result: StudyResult) -> str:
     options = [name for name, _ in result.options]
     head = ["dataset", "adapter", "params", "n_anchors", "lam", *options, "arm", "repeat", "seed", *SCORES]
     lines = [[*head, *MEASURED, "status", "reason"]]
-    for record in result.records:
+    for record in result.all_records:
         setting, scores = record.setting, record.scores or {}
         params = ";".join(f"{name}={_quoted_value(value)}" for name, value in setting.params)
         measured = [*(scores.get(name) for name in SCORES), *(getattr(record, name) for name in MEASURED)]
@@ -119,7 +125,7 @@ def to_csv(result: StudyResult) -> str:
             [
                 *map(_text_cell, (setting.dataset, setting.adapter, params)),
                 "" if setting.n_anchors is None else _text_cell(anchors_text(setting.n_anchors)),
-                _number_cell(setting.lam),
+                "" if record.arm == BASELINE else _number_cell(setting.lam),
                 *(_text_cell(_option(dict(setting.options).get(name))) for name in options),
                 record.arm,
                 *map(_number_cell, run),
@@ -143,6 +149,7 @@ def _record(record: Record) -> dict[str, object]:
     scores = record.scores or {}
     return {
         **_setting(record.setting),
+        **({"lam": None} if record.arm == BASELINE else {}),
         "arm": record.arm,
         "repeat": record.repeat,
         "seed": record.seed,
@@ -184,6 +191,26 @@ def _overall(result: StudyResult) -> list[dict[str, object]]:
         for arms, score in itertools.product(result.versus, SCORES)
         for each in over_data_sets(result.summaries, arms, score)
     ]
+
+
+def _rival(row: RivalSummary) -> dict[str, object]:
+    return {
+        "footing": row.footing,
+        "dataset": row.dataset,
+        "method": row.method.name,
+        "summary": None if row.summary is None else _arm(row.summary),
+        "seconds": row.seconds,
+        "status": row.status,
+        "reason": row.reason,
+        "differences": {score: _difference(difference) for score, difference in row.differences.items()},
+    }
+
+
+def _ranks(result: StudyResult) -> list[dict[str, object]]:
+    """Average ranks on every footing, by score."""
+    footings = dict.fromkeys(row.footing for row in result.against)
+    found = [average_ranks(result.against, score, footing) for footing in footings for score in result.scores]
+    return [asdict(each) for each in found if each is not None]
 
 
 def _arm(arm: ArmSummary) -> dict[str, object]:

@@ -22,6 +22,7 @@ from ._formatting import (
     varying,
 )
 from ._report_table import FAILED_TEXT, Column, ReportTable, TableCell, TableRow, cells, setting_cells, setting_columns
+from ._rival_tables import rival_tables
 
 HIGHEST = "highest mean in bold"
 # As many as fit 80 columns and the width of a page.
@@ -31,9 +32,9 @@ LAMS_IN_A_ROW = 7
 def study_tables(result: StudyResult) -> tuple[ReportTable, ...]:
     """All tables of a study.
 
-    For each footing the scores come first, then the differences. The scores of a sweep are laid out by anchors and
-    ``lam``. With the footing "agreement", the last table has all footings side by side. What failed, or has no labels,
-    is said once, below the first scores.
+    Methods that are compared with each other come first. For each footing the scores of the arms come before the
+    differences. The scores of a sweep are laid out by anchors and ``lam``. With the footing "agreement", the last table
+    has all footings side by side. What failed, or has no labels, is said once, below the first scores.
     """
     scores: list[ReportTable] = []
     rest: list[ReportTable] = []
@@ -50,7 +51,7 @@ def study_tables(result: StudyResult) -> tuple[ReportTable, ...]:
         rest.append(footings)
     if scores:
         scores[-1] = replace(scores[-1], notes=(*_failures(result), *_unlabelled(result)))
-    return (*scores, *rest)
+    return (*rival_tables(result), *scores, *rest)
 
 
 def arm_cells(summary: Summary, arms: Iterable[str], score: str) -> TableRow:
@@ -198,10 +199,13 @@ def _is_top(mean: float | None, top: float | None) -> bool:
 
 
 def _failures(result: StudyResult) -> list[str]:
-    """One line for every data set, adapter and reason."""
+    """One line for every data set, adapter and reason; tables of rivals have their own."""
     runs: Counter[tuple[str, str]] = Counter()
     failed: dict[tuple[str, str, str], list[str]] = {}
+    extra = {(record.setting.adapter, record.arm) for record in result.rival_records}
     for record in result.runs:
+        if (record.setting.adapter, record.arm) in extra:
+            continue
         where = record.setting.dataset, record.setting.adapter
         runs[where] += 1
         if record.reason:

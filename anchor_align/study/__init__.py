@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from ._vocabulary import BASELINE as BASELINE
 from ._vocabulary import BETTER as BETTER
 from ._vocabulary import DEFAULT_DATA, DONE, FAILED, FOOTINGS, SCORES, TIMEOUT
 from ._vocabulary import DEFAULT_VERSUS as DEFAULT_VERSUS
 from ._vocabulary import EQUAL as EQUAL
 from ._vocabulary import HIGHER as HIGHER
 from ._vocabulary import LOWER as LOWER
+from ._vocabulary import NO_MEMORY as NO_MEMORY
 from ._vocabulary import NOTHING_TO_ALIGN as NOTHING_TO_ALIGN
 from ._vocabulary import TOO_FEW as TOO_FEW
 from ._vocabulary import UNCLEAR as UNCLEAR
@@ -32,13 +34,17 @@ if TYPE_CHECKING:
     from ._results import Record as Record
     from ._results import Setting as Setting
     from ._results import Showcase as Showcase
-    from ._results import StudyResult as StudyResult
     from ._results import Summary as Summary
     from ._results import setting_key as setting_key
+    from ._rivals import AverageRanks as AverageRanks
+    from ._rivals import Rival as Rival
+    from ._rivals import RivalSummary as RivalSummary
+    from ._rivals import average_ranks as average_ranks
     from ._statistics import Overall as Overall
     from ._statistics import over_data_sets as over_data_sets
     from ._statistics import summarise as summarise
     from ._study import compare as compare
+    from ._study_result import StudyResult as StudyResult
     from ._view_options import Anchors as Anchors
     from ._view_options import anchors_text as anchors_text
     from ._view_options import drop_mask as drop_mask
@@ -51,10 +57,12 @@ _PUBLIC = {
     "_execution": ("StudyProgress",),
     "_results": (
         *("ALL_ARMS", "ARMS", "LAM_ARMS", "AdapterInfo", "ArmSummary", "DataInfo"),
-        *("Record", "Setting", "Showcase", "StudyResult", "Summary"),
+        *("Record", "Setting", "Showcase", "Summary"),
     ),
+    "_rivals": ("AverageRanks", "Rival", "RivalSummary", "average_ranks"),
     "_statistics": ("Overall", "over_data_sets", "summarise"),
     "_study": ("compare",),
+    "_study_result": ("StudyResult",),
     "_view_options": ("drop_mask",),
 }
 _FOR_REPORTS = {

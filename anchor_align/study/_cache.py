@@ -27,7 +27,7 @@ from .. import __version__
 from ..arrays import IndexArray
 from ..data import write_whole
 from ..errors import FileError
-from ..plugins import OUR_FUSIONS, PLUGIN_FILE, Adapter, AdapterRecord, FusionRecord
+from ..plugins import OUR_FUSIONS, PLUGIN_FILE, Adapter, Baseline, FusionRecord, MethodRecord
 from ._vocabulary import DONE, SCORES
 
 VARIABLE = "ANCHOR_ALIGN_CACHE"
@@ -42,6 +42,8 @@ PACKAGES = ("numpy", "scipy", "scikit-learn")
 OURS, OUR_ADAPTERS = "anchor_align", "anchor_align_adapters"
 # Folders of this package that show results and compute none.
 SHOWING = ("cli", "report")
+# Origin of methods that the user gave as objects of classes of their own.
+IN_MEMORY = "in memory"
 INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib", "stdlib", "platstdlib"))
 
 
@@ -190,10 +192,16 @@ def versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in PACKAGES}
 
 
-def describe_adapter(record: AdapterRecord, adapter: Adapter) -> dict[str, Any] | None:
-    """All that determines what an adapter computes; None if its settings cannot be written as text."""
+def describe_method(record: MethodRecord[Any], method: Adapter | Baseline) -> dict[str, Any] | None:
+    """All that determines what an adapter or a baseline computes.
+
+    None if its settings cannot be written as text, or if the user gave an object of a class of their own: nobody knows
+    all that it depends on.
+    """
+    if record.distribution == IN_MEMORY:
+        return None
     distribution = record.distribution if record.entry_point else ""
-    described = _described(record, adapter, adapter.get_params(deep=True))
+    described = _described(record, method, method.get_params(deep=True))
     return described and {"name": record.name, "distribution": distribution, **described}
 
 
@@ -214,7 +222,9 @@ def run_key(parts: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps({**parts, "code": own}, sort_keys=True).encode()).hexdigest()
 
 
-def _described(record: AdapterRecord | FusionRecord, made: object, settings: dict[str, Any]) -> dict[str, Any] | None:
+def _described(
+    record: MethodRecord[Any] | FusionRecord, made: object, settings: dict[str, Any]
+) -> dict[str, Any] | None:
     # The sources count beside the version: a package under development keeps its version.
     written = {name: _written(value) for name, value in sorted(settings.items())}
     if None in written.values():

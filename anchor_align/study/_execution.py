@@ -14,9 +14,10 @@ from typing import Any
 
 from ..data import MultiViewData
 from ..errors import AdapterError, AnchorAlignError, PluginError
-from ..plugins import DISABLE_VARIABLE, Plugin, load_and_report
+from ..plugins import DISABLE_VARIABLE, AdapterRecord, BaselineRecord, Plugin, load_and_report
 from ._cache import Cache, Outcome
 from ._data_sets import Shelf
+from ._given import with_methods
 from ._plan import Grid, PlannedData, planned_runs
 from ._run import Done, Run, Worker, failure
 from ._vocabulary import FAILED, TIMEOUT
@@ -24,6 +25,8 @@ from ._worker_process import ERROR, GONE, VALUE, Reply, Tell, WorkerProcess
 
 # Seconds between two looks at processes that say nothing.
 TICK = 0.1
+
+Methods = tuple[AdapterRecord | BaselineRecord, ...]
 
 
 @dataclass(frozen=True)
@@ -75,12 +78,20 @@ class Processes:
         Data that have no source to read. A process gets them once.
     timeout : float or None
         Seconds that one run may take.
+    objects : tuple of records
+        Methods that the user gave as objects; a process that computes runs gets them once.
     """
 
     def __init__(
-        self, files: Sequence[str], cache: Cache | None, memory: Mapping[str, MultiViewData], timeout: float | None
+        self,
+        files: Sequence[str],
+        cache: Cache | None,
+        memory: Mapping[str, MultiViewData],
+        timeout: float | None,
+        objects: Methods = (),
     ) -> None:
         self._setup = files, cache
+        self._objects = objects
         self._memory = memory
         self._timeout = timeout
         self._inbox: queue.SimpleQueue[Reply] = queue.SimpleQueue()
@@ -198,15 +209,15 @@ class Processes:
 
     def _send(self, process: WorkerProcess, task: Callable[..., Any], arguments: Sequence[object]) -> None:
         setup = None if process in self._with_plugins else self._setup
-        memory = None if process in self._with_data or task is _nothing else self._memory
+        in_memory = None if process in self._with_data or task is _nothing else (self._memory, self._objects)
         try:
-            process.send(_in_worker, (setup, memory, task, arguments))
+            process.send(_in_worker, (setup, in_memory, task, arguments))
         except AnchorAlignError:
             self._idle.append(process)
             raise
         self._busy[process] = None
         self._with_plugins.add(process)
-        if memory is not None:
+        if in_memory is not None:
             self._with_data.add(process)
 
     def _next_reply(self) -> Reply:
@@ -246,7 +257,7 @@ _worker: Worker
 def _in_worker(
     tell: Tell,
     setup: tuple[Sequence[str], Cache | None] | None,
-    memory: Mapping[str, MultiViewData] | None,
+    in_memory: tuple[Mapping[str, MultiViewData], Methods] | None,
     task: Callable[..., Any],
     arguments: Sequence[object],
 ) -> Any:
@@ -254,8 +265,10 @@ def _in_worker(
     if setup is not None:
         files, cache = setup
         _worker = Worker(load_and_report(files, tell), cache, interruptible=False)
-    if memory is not None:
+    if in_memory is not None:
+        memory, objects = in_memory
         _worker.shelf = Shelf(memory)
+        _worker.registry = with_methods(_worker.registry, objects)
     return task(_worker, tell, *arguments)
 
 

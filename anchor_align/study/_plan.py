@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..clustering import count_anchors
-from ..errors import AdapterError, AnchorAlignError, InputError, InputTypeError, unknown_name
+from ..errors import AdapterError, AnchorAlignError, InputError, unknown_name
 from ..matching import check_reference
-from ..plugins import Adapter, AdapterRecord, FusionRecord, Registry, contained, one_line
-from ._cache import describe_adapter, describe_fusion, run_key
+from ..plugins import (
+    Adapter,
+    AdapterRecord,
+    BaselineRecord,
+    FusionRecord,
+    Method,
+    MethodRecord,
+    Registry,
+    contained,
+    one_line,
+)
+from ._cache import describe_fusion, describe_method, run_key
 from ._data_sets import DataSpec
 from ._results import DataInfo, Setting
 from ._run import Arm, Run
 from ._view_options import Anchors, Rule, ViewOptions, anchors_for
+from ._vocabulary import BASELINE
 
 Params = tuple[tuple[str, object], ...]
 
@@ -26,7 +37,8 @@ Params = tuple[tuple[str, object], ...]
 class Grid:
     """Values that are combined: every adapter with every number of anchors, every ``lam``, and so on.
 
-    In ``params``, "fmvacc.beta" is for the adapter fmvacc only, "beta" is for all adapters that have this setting.
+    ``extra`` has arms of rivals, by the name of the method. In ``params``, "fmvacc.beta" is for the adapter fmvacc
+    only, "beta" is for all methods that have this setting.
     """
 
     adapters: tuple[str, ...]
@@ -38,6 +50,7 @@ class Grid:
     reference: int | str
     options: ViewOptions
     fusions: tuple[str, ...]
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +72,6 @@ class PlannedData:
 def check_grid(grid: Grid, registry: Registry) -> None:
     """Refuse unknown adapters and settings, and values given twice."""
     for adapter in grid.adapters:
-        if not isinstance(adapter, str):
-            raise InputTypeError(
-                f"Expected adapters by name, got {type(adapter).__name__}; a file with the adapter goes into plugins."
-            )
         registry.record(adapter)
     lists = {"adapter": grid.adapters, "number of anchors": grid.n_anchors, "lam": grid.lam}
     for what, values in {**lists, **{f"value of {name}": each for name, each in grid.params.items()}}.items():
@@ -74,11 +83,11 @@ def check_grid(grid: Grid, registry: Registry) -> None:
     for rule in grid.n_anchors:
         if rule is not None:
             anchors_for(rule, 1)
-    known = {adapter: registry.record(adapter).parameters for adapter in grid.adapters}
+    known = {method: registry.method(method).parameters for method in (*grid.adapters, *grid.extra)}
     for name in grid.params:
         adapter, dot, setting = name.partition(".")
         if dot and adapter not in known:
-            raise unknown_name("adapter of a setting", adapter, known)
+            raise unknown_name("method of a setting", adapter, known)
         places, wanted = ([adapter], setting) if dot else (list(known), name)
         if not any(wanted in known[place] for place in places):
             every = dict.fromkeys(each for place in places for each in known[place])
@@ -94,8 +103,15 @@ def _is_same(one: object, other: object) -> bool:
 
 def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) -> Iterator[Run]:
     """All draws of anchors, in the order of the result."""
-    fusions = [(each, describe_fusion(each)) for each in registry.fusions if each.name in grid.fusions]
-    for each, name in itertools.product(data, grid.adapters):
+    fusions = [(each, describe_fusion(each)) for each in registry.fusions]
+    arms_of = [(name, grid.fusions, False) for name in grid.adapters]
+    arms_of += [(name, arms, True) for name, arms in grid.extra.items()]
+    for each, (name, arms, extra) in itertools.product(data, arms_of):
+        if arms == (BASELINE,):
+            baseline = registry.method(name)
+            assert isinstance(baseline, BaselineRecord)
+            yield from _baseline_runs(grid, each, baseline)
+            continue
         info, weights, n_views = each.info, grid.options.weights, len(each.info.views)
         reference = check_reference(grid.reference, n_views)
         if isinstance(weights, tuple) and len(weights) != n_views:
@@ -103,10 +119,11 @@ def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) ->
         record = registry.record(name)
         for params in _params_of(grid, record):
             adapter = _make(record, params)
-            identity = describe_adapter(record, adapter)
+            identity = describe_method(record, adapter)
             n_learnable = each.n_learnable(adapter, grid.options.drop)
             counts = [_count(rule, adapter, info, n_learnable) for rule in grid.n_anchors]
-            usable = [pair for pair in fusions if adapter.clusters_spectrally or not pair[0].fusion.needs_spectral]
+            used = [pair for pair in fusions if pair[0].name in arms]
+            usable = [pair for pair in used if adapter.clusters_spectrally or not pair[0].fusion.needs_spectral]
             for n_anchors, repeat in itertools.product(dict.fromkeys(counts), range(grid.repeats)):
                 run = Run(
                     spec=each.spec,
@@ -120,8 +137,35 @@ def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) ->
                     options=grid.options,
                     repeat=repeat,
                     seed=_seed_of(grid.seed, info.views_digest, repeat),
+                    extra=extra,
                 )
-                yield replace(run, arms=tuple(_arms(run, info, identity, usable)))
+                if usable:
+                    yield replace(run, arms=tuple(_arms(run, info, identity, usable)))
+
+
+def _baseline_runs(grid: Grid, data: PlannedData, record: BaselineRecord) -> Iterator[Run]:
+    """Runs of a baseline: it depends on its settings, the data and the seed, not on ``lam`` or numbers of anchors."""
+    info = data.info
+    for params in _params_of(grid, record):
+        identity = describe_method(record, _make(record, params))
+        for repeat in range(grid.repeats):
+            seed = _seed_of(grid.seed, info.views_digest, repeat)
+            parts = {"data": info.digest, "kinds": info.kinds, "n_clusters": info.n_clusters, "seed": seed}
+            drop = {"drop": repr(grid.options.drop)} if grid.options.drop else {}
+            key = None if identity is None else run_key({**parts, **drop, "baseline": identity})
+            yield Run(
+                spec=data.spec,
+                digest=info.digest,
+                n_samples=info.n_samples,
+                version=record.version,
+                settings=(Setting(info.name, record.name, None, 0.0, params, grid.options.given),),
+                reference=grid.reference,
+                options=grid.options,
+                repeat=repeat,
+                seed=seed,
+                arms=(Arm(BASELINE, record.version, None, key),),
+                extra=True,
+            )
 
 
 def _seed_of(seed: int, digest: str, repeat: int) -> int:
@@ -130,7 +174,7 @@ def _seed_of(seed: int, digest: str, repeat: int) -> int:
     return int(np.random.SeedSequence([seed, content, repeat]).generate_state(1)[0])
 
 
-def _params_of(grid: Grid, record: AdapterRecord) -> list[Params]:
+def _params_of(grid: Grid, record: AdapterRecord | BaselineRecord) -> list[Params]:
     """All combinations of the values that the grid gives for the adapter's settings."""
     known = record.parameters
     values: dict[str, tuple[object, ...]] = {}
@@ -164,7 +208,7 @@ def _count(rule: Rule | None, adapter: Adapter, info: DataInfo, n_samples: int) 
         return None
 
 
-def _make(record: AdapterRecord, params: Params) -> Adapter:
+def _make(record: MethodRecord[Method], params: Params) -> Method:
     try:
         with contained():
             return record.make(**dict(params))
@@ -173,7 +217,8 @@ def _make(record: AdapterRecord, params: Params) -> Adapter:
     except (Exception, SystemExit) as error:
         given = ", ".join(f"{name}={value}" for name, value in params) or "(none)"
         reason = one_line(f"{type(error).__name__}: {error}")
-        raise AdapterError(f"Adapter {record.name!r} does not take the settings {given}: {reason}") from error
+        kind = "Adapter" if isinstance(record.prototype, Adapter) else "Baseline"
+        raise AdapterError(f"{kind} {record.name!r} does not take the settings {given}: {reason}") from error
 
 
 def _arms(

@@ -1,4 +1,4 @@
-"""Result of a study: records of runs, their summaries, and where data and adapters come from."""
+"""Parts of a result: records of runs, their summaries, and where data and adapters come from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ..arrays import IndexArray
 from ..clustering import AlignedClusterer
-from ..fusion import FUSIONS, Fusion
+from ..fusion import FUSIONS
 from ._differences import Difference
 from ._vocabulary import DEFAULT_VERSUS, DONE
 
@@ -57,7 +57,7 @@ class Record:
     ----------
     setting : Setting
     arm : str
-        Name of the fusion: "unaligned", "aligned" and so on.
+        Name of the fusion: "unaligned", "aligned" and so on; "baseline" for a baseline, which has no graphs to fuse.
     repeat : int
         Counted from 0.
     seed : int
@@ -67,8 +67,8 @@ class Record:
     seconds : float or None
         Time from the views to the labels, on one thread. The time for the graphs, which all arms share, is part of
         the time of each arm. None if the run failed.
-    status : {"done", "failed", "timeout"}
-        "timeout": it took longer than the study allows.
+    status : {"done", "failed", "timeout", "memory"}
+        "timeout": it took longer than the study allows. "memory": there was not enough memory.
     reason : str
         Why the run failed, in one line; else empty.
     objective, upper_bound : float or None
@@ -226,85 +226,3 @@ class Showcase:
     labels: IndexArray | None
     accuracy: Mapping[str, float]
     repeat: int = 0
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """Result of a study.
-
-    Attributes
-    ----------
-    kind : {"compare", "sweep"}
-    records : tuple of Record
-        In the order of the plan: data, adapter, settings, anchors, lam, repeat, arm. Every ``lam`` has records of all
-        arms; for arms that do not depend on ``lam`` these are the same runs.
-    summaries : tuple of Summary
-    data : tuple of DataInfo
-    adapters : tuple of AdapterInfo
-    score : str
-        The score that figures show, and that chooses the best setting of a grid.
-    repeats, seed : int
-    reference : str
-        Reference of the alignment, as given.
-    command : str
-        The command that gives the same result.
-    environment : dict
-        Versions of Python and packages.
-    showcases : tuple of Showcase
-        Fitted runs for figures; empty unless ``pictures`` was set.
-    options : tuple of (str, object)
-        The same as in every record's setting.
-    fusions : tuple of Fusion
-        The arms, in the order in which they are shown.
-    more_scores : tuple of str
-        Scores that tables show besides.
-    versus : tuple of (str, str)
-        Pairs of arms that are compared: first - second. Figures show the first pair.
-    """
-
-    kind: str
-    records: tuple[Record, ...]
-    summaries: tuple[Summary, ...]
-    data: tuple[DataInfo, ...]
-    adapters: tuple[AdapterInfo, ...]
-    score: str
-    repeats: int
-    seed: int
-    reference: str
-    command: str
-    environment: Mapping[str, str] = field(default_factory=dict)
-    showcases: tuple[Showcase, ...] = field(default=(), repr=False)
-    options: tuple[tuple[str, object], ...] = ()
-    fusions: tuple[Fusion, ...] = field(default=FUSIONS, repr=False, compare=False)
-    more_scores: tuple[str, ...] = ()
-    versus: tuple[tuple[str, str], ...] = (DEFAULT_VERSUS,)
-
-    @property
-    def scores(self) -> tuple[str, ...]:
-        """All scores that tables show."""
-        return (self.score, *self.more_scores)
-
-    @property
-    def arms(self) -> tuple[str, ...]:
-        """The arms that were run, in the order in which they are shown."""
-        found = {record.arm for record in self.records}
-        return tuple(fusion.name for fusion in self.fusions if fusion.name in found)
-
-    @property
-    def runs(self) -> tuple[Record, ...]:
-        """Every run once: arms that do not depend on ``lam`` have the same run for every ``lam``."""
-        with_lam = {fusion.name: fusion.aligns for fusion in self.fusions}
-        distinct: dict[Hashable, Record] = {}
-        for record in self.records:
-            setting = setting_key(record.setting, with_lam=with_lam.get(record.arm, False))
-            distinct.setdefault((setting, record.arm, record.repeat), record)
-        return tuple(distinct.values())
-
-    @property
-    def n_failed(self) -> int:
-        """Number of runs that failed or took too long."""
-        return sum(record.status != DONE for record in self.runs)
-
-    def of_footing(self, footing: str) -> tuple[Summary, ...]:
-        """The rows on one footing."""
-        return tuple(row for row in self.summaries if row.footing == footing)

@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 
+from ..arrays import IndexArray
 from ..blocks import Memo, openmp_limit, working
 from ..clustering import Criteria, Pipeline, ViewGraphs, count_anchors
 from ..errors import AnchorAlignError, InputError
 from ..graphs import GramMatrices
 from ..metrics import score_all
-from ..plugins import Registry, contained, one_line
+from ..plugins import Baseline, Registry, baseline_labels, contained, one_line
 from ._cache import Cache, Outcome
 from ._data_sets import DataSpec, Prepared, Shelf
 from ._results import Setting
 from ._view_options import ViewOptions, anchors_text
-from ._vocabulary import DONE, FAILED, SCORES
+from ._vocabulary import BASELINE, DONE, FAILED, NO_MEMORY, SCORES
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,10 @@ class Arm:
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One draw of anchors and the arms to compute on it; ``settings`` differ in ``lam`` only."""
+    """One draw of anchors and the arms to compute on it; ``settings`` differ in ``lam`` only.
+
+    A run of a baseline has one arm. ``extra`` runs are those of rivals.
+    """
 
     spec: DataSpec
     digest: str
@@ -46,6 +50,7 @@ class Run:
     repeat: int
     seed: int
     arms: tuple[Arm, ...] = ()
+    extra: bool = False
 
     @property
     def label(self) -> str:
@@ -111,6 +116,9 @@ class Worker:
         if data.info.digest != run.digest:
             raise InputError(f"Data {run.spec.name!r} changed while the study ran.")
         setting = run.settings[0]
+        if run.arms[0].name == BASELINE:
+            yield run.arms[0], self._compute_baseline(run, data)
+            return
         record = self.registry.record(setting.adapter)
         if record.version != run.version:
             raise InputError(f"Adapter {setting.adapter!r} changed while the study ran.")
@@ -150,6 +158,27 @@ class Worker:
                 computed[same_as] = replace(outcome, seconds=total, warnings=tuple(texts))
             yield arm, computed[same_as]
 
+    def _compute_baseline(self, run: Run, data: Prepared) -> Outcome:
+        setting = run.settings[0]
+        record = self.registry.method(setting.adapter)
+        if record.version != run.version:
+            raise InputError(f"Baseline {setting.adapter!r} changed while the study ran.")
+        baseline = record.make(**dict(setting.params))
+        assert isinstance(baseline, Baseline)
+        views = run.options.drop_samples(data.views, run.seed)
+        if views.mask is not None:
+            n_missing = int((~views.mask).any(axis=0).sum())
+            raise InputError(
+                f"Baseline {record.name!r} needs all samples in all views; {n_missing} of {views.n_samples} samples "
+                "are missing in some view."
+            )
+        started = time.perf_counter()
+        with _recorded() as warned, contained(run.seed):
+            labels = baseline_labels(baseline, views.matrices, n_clusters=data.info.n_clusters, random_state=run.seed)
+        seconds = time.perf_counter() - started
+        texts = dict.fromkeys(one_line(each.message) for each in warned)
+        return Outcome(DONE, _scores(data, labels), labels, seconds, warnings=tuple(texts))
+
     def _compute_arm(self, arm: Arm, pipeline: Pipeline, data: Prepared, graphs: ViewGraphs) -> Outcome:
         try:
             fusion = self.registry.fusion(arm.name)
@@ -160,20 +189,26 @@ class Worker:
                 fused = pipeline.fuse(graphs, fusion, 0.0 if arm.lam is None else arm.lam)
                 labels = pipeline.cluster(fused).labels
             seconds = time.perf_counter() - started
-            scores = objective = upper_bound = None
-            if data.labels is not None:
-                every = score_all(data.labels, labels)
-                scores = {name: float(getattr(every, name)) for name in SCORES}
+            objective = upper_bound = None
             if fused.aligner is not None:
                 objective = float(fused.aligner.objective_.sum())
                 upper_bound = float(fused.aligner.upper_bound_.sum())
-            return Outcome(DONE, scores, labels, seconds, objective, upper_bound)
+            return Outcome(DONE, _scores(data, labels), labels, seconds, objective, upper_bound)
         except BaseException as error:  # a fusion may raise anything
             return self._failure(error)
 
 
+def _scores(data: Prepared, labels: IndexArray) -> dict[str, float] | None:
+    if data.labels is None:
+        return None
+    every = score_all(data.labels, labels)
+    return {name: float(getattr(every, name)) for name in SCORES}
+
+
 def failure(error: BaseException, status: str = FAILED) -> Outcome:
     """The outcome of a run that failed."""
+    if isinstance(error, MemoryError):
+        status = NO_MEMORY
     text = one_line(error)
     if not isinstance(error, AnchorAlignError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -27,17 +27,20 @@ def fit_showcases(
     specs: Sequence[DataSpec],
     grid: Grid,
     worker: Worker,
-    processes: Processes,
+    processes: Processes | None,
     score: str,
     arms: tuple[str, str],
 ) -> Iterator[Showcase]:
-    """Fit a typical repeat of each data set and adapter again, if one was finished; adapters of others elsewhere."""
+    """Fit a typical repeat of each data set and adapter again, if one was finished; adapters of others elsewhere.
+
+    ``processes`` is None if all code may run in this process.
+    """
     for runs in _typical_repeats(records, score, arms):
         setting, seed, repeat = runs["aligned"].setting, runs["aligned"].seed, runs["aligned"].repeat
         spec = next(spec for spec in specs if spec.name == setting.dataset)
         given = spec, setting, seed, grid.reference, grid.options
         try:
-            if worker.registry.record(setting.adapter).is_ours:
+            if processes is None or worker.registry.record(setting.adapter).is_ours:
                 clusterer = _fit(worker, lambda _: None, *given)
             else:
                 clusterer = processes.call(_fit, *given)

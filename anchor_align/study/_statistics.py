@@ -77,17 +77,17 @@ def summarise(
     summaries: list[Summary] = []
     for footing in footings:
         rows: list[tuple[Summary, dict[str, list[Record]]]] = []
-        groups = _grouped(records, lambda r: (r.setting.dataset, r.setting.adapter))
+        groups = grouped(records, lambda r: (r.setting.dataset, r.setting.adapter))
         if check_choice("footing", footing, FOOTINGS) == "fixed":
-            for group in _grouped(records, lambda r: setting_key(r.setting)):
+            for group in grouped(records, lambda r: setting_key(r.setting)):
                 runs = {fusion.name: [r for r in group if r.arm == fusion.name] for fusion in fusions}
                 chosen = {arm: (found, 1) for arm, found in runs.items() if found}
                 rows.append(_row("fixed", group, group[0].setting, chosen))
         elif footing == "agreement":
-            rows += [_row(footing, each, None, _chosen_settings(each, fusions, _agreed)) for each in groups]
+            rows += [_row(footing, each, None, _chosen_settings(each, fusions, agreed_setting)) for each in groups]
         else:
             scored = [each for each in groups if not any(r.status == DONE and r.scores is None for r in each)]
-            best = partial(_highest, score=score)
+            best = partial(highest, score=score)
             rows += [_row(footing, each, None, _chosen_settings(each, fusions, best)) for each in scored]
         summaries += _compared(rows, versus)
     return tuple(summaries)
@@ -132,14 +132,14 @@ def _chosen_settings(
     for fusion in fusions:
         # An arm that does not depend on lam has the same runs at every lam: these are one setting, not several.
         distinct: dict[Hashable, list[Record]] = {}
-        for runs in _grouped((r for r in group if r.arm == fusion.name), lambda r: setting_key(r.setting)):
+        for runs in grouped((r for r in group if r.arm == fusion.name), lambda r: setting_key(r.setting)):
             distinct.setdefault(setting_key(runs[0].setting, with_lam=fusion.aligns), runs)
         if distinct:
             chosen[fusion.name] = choose(list(distinct.values())), len(distinct)
     return chosen
 
 
-def _highest(grid: Sequence[list[Record]], score: str) -> list[Record]:
+def highest(grid: Sequence[list[Record]], score: str) -> list[Record]:
     """The setting with the highest mean, among those with the most finished runs."""
     most = max(map(_n_done, grid))
     competing = [runs for runs in grid if _n_done(runs) == most]
@@ -147,7 +147,7 @@ def _highest(grid: Sequence[list[Record]], score: str) -> list[Record]:
     return max(competing, key=lambda runs: round(float(np.mean(_values(runs, score))), DIGITS) if most else 0.0)
 
 
-def _agreed(grid: Sequence[list[Record]]) -> list[Record]:
+def agreed_setting(grid: Sequence[list[Record]]) -> list[Record]:
     """The setting that the agreement of the views chooses, among those with the most finished runs."""
     most = max(map(_n_done, grid))
     return agreed([runs for runs in grid if _n_done(runs) == most])
@@ -162,14 +162,14 @@ def _row(
         dataset=group[0].setting.dataset,
         adapter=group[0].setting.adapter,
         setting=setting,
-        arms={arm: _arm_summary(*each) for arm, each in chosen.items()},
+        arms={arm: arm_summary(*each) for arm, each in chosen.items()},
         contrasts={},
         failures=tuple(dict.fromkeys(record.reason for record in group if record.status != DONE)),
     )
     return summary, {arm: runs for arm, (runs, _) in chosen.items()}
 
 
-def _arm_summary(runs: Sequence[Record], n_settings: int) -> ArmSummary:
+def arm_summary(runs: Sequence[Record], n_settings: int) -> ArmSummary:
     n_done = _n_done(runs)
     values = {name: _values(runs, name) for name in SCORES}
     return ArmSummary(
@@ -225,7 +225,7 @@ def _values(runs: Sequence[Record], score: str) -> list[float]:
     return [record.scores[score] for record in runs if record.status == DONE and record.scores is not None]
 
 
-def _grouped(records: Iterable[Record], key: Callable[[Record], Hashable]) -> Iterable[list[Record]]:
+def grouped(records: Iterable[Record], key: Callable[[Record], Hashable]) -> Iterable[list[Record]]:
     groups: dict[Hashable, list[Record]] = {}
     for record in records:
         groups.setdefault(key(record), []).append(record)

@@ -9,28 +9,31 @@ from dataclasses import replace
 from typing import Any
 
 from ..checks import check_callback, check_choice, check_flag, check_number, check_whole_number
-from ..data import MultiViewData
 from ..errors import InputError, InputTypeError
 from ..matching import check_lam
 from ..plugins import check_files, has_third_party, load_plugins
 from ._cache import Cache, Outcome, environment
-from ._data_sets import DataSpec, Shelf, name_all
+from ._data_sets import Shelf, name_all
 from ._differences import check_versus
 from ._execution import Callback, Processes, outcomes_of
+from ._given import GivenMethods, check_sendable, data_specs, with_methods
 from ._plan import Grid, PlannedData, check_grid, planned_runs
-from ._results import AdapterInfo, Record, StudyResult, setting_key
+from ._results import AdapterInfo, Record, setting_key
+from ._rivals import check_rivals, extra_arms, summarise_rivals
 from ._run import Run, Worker
 from ._showcases import fit_showcases
 from ._statistics import summarise
+from ._study_result import StudyResult
 from ._view_options import Rule, ViewOptions
 from ._vocabulary import DEFAULT_DATA, FOOTINGS, SCORES
 
 
 def compare(
-    adapters: str | Sequence[str],
+    adapters: Any,
     data: Any = DEFAULT_DATA,
     *,
-    n_anchors: int | str | Sequence[Rule] | None = None,
+    against: Any = (),
+    n_anchors: int | str | Sequence[Rule | None] | None = None,
     lam: float | Sequence[float] = 0.1,
     params: Mapping[str, Any] | None = None,
     repeats: int = 10,
@@ -52,15 +55,23 @@ def compare(
     pictures: bool = False,
     callback: Callback | None = None,
 ) -> StudyResult:
-    """Compare unaligned, aligned and concatenated fusion of the same anchor graphs.
+    """Compare unaligned, aligned and concatenated fusion of the same anchor graphs, and methods with each other.
 
     Parameters
     ----------
-    adapters : str or list of str
-        Names of adapters.
-    data : str, path, MultiViewData or DataSpec, or a list or dict of these
-        Data sets: files, folders or bundled sets, as for :func:`anchor_align.load_views`, or data in memory. The keys
-        of a dict are the names of the data sets.
+    adapters : str, Adapter, class or callable, or a list or dict of these
+        Adapters by name, as instances or classes, or functions that make graphs, as for
+        :class:`anchor_align.FunctionAdapter`. The keys of a dict are the names of objects. Objects run in this process;
+        runs with objects of your own classes are not kept.
+    data : str, path, MultiViewData, DataSpec, list of arrays or callable, or a list or dict of these
+        Data sets: files, folders or bundled sets, as for :func:`anchor_align.load_views`, or data in memory. A list of
+        arrays has the views of one data set; a tuple ``(views, labels)`` has labels as well; a function returns data.
+        The keys of a dict are the names of the data sets.
+    against : str, Adapter, Baseline, class or callable, or a list or dict of these, optional
+        Rivals: baselines, adapters, or arms of adapters such as "lmvsc:concat", on the same data with the same seeds.
+        An adapter without an arm has the arm "aligned". The first of ``adapters`` with aligned fusion is compared with
+        each rival and with the other adapters. A scikit-learn clusterer, or a function from views to labels, becomes a
+        baseline, see :func:`anchor_align.as_baseline`.
     n_anchors : int or str, or a list of these, optional
         A number, or "2k" for two for each cluster; by default the adapter suggests it. One number for each view is a
         text, "10,20" or "k,2k", or a list inside the list: ``[[10, 20]]``.
@@ -133,7 +144,7 @@ def compare(
     pairs = check_versus(versus)
     wanted = [*_listed(fusions), *(["rotated"] if check_flag("rotated", rotated) else []), *sum(pairs, ())]
     grid = Grid(
-        adapters=_listed(adapters),
+        adapters=(),
         n_anchors=_listed(n_anchors),
         lam=tuple(map(check_lam, _listed(lam))),
         params=_check_params(params),
@@ -147,46 +158,70 @@ def compare(
     if not scores:
         raise InputError(f"Got no score; expected one or more of {', '.join(SCORES)}.")
     footings = _check_footings(footings)
+    given, rivals = GivenMethods.adapters(adapters), GivenMethods.rivals(against)
+    objects = (*given.records, *rivals.records)
     jobs = check_whole_number("jobs", jobs, least=1)
     limit = _check_timeout(timeout)
     check_flag("pictures", pictures)
     check_callback(callback)
-    specs = name_all(_specs(data))
+    specs = name_all(data_specs(data))
     store = _open_cache(cache)
     # Data in memory are sent once to every process, not with every run.
     memory = {spec.name: spec.data for spec in specs if spec.data is not None}
     specs = [replace(spec, data=None) for spec in specs]
     if grid.options.missing != "error":
         specs = [replace(spec, missing=grid.options.missing) for spec in specs]
-    with Processes(files, store, memory, limit) as processes:
+    with Processes(files, store, memory, limit, objects) as processes:
         if has_third_party(files):
             # A plug-in that ends its process is found before this process imports it.
             processes.load()
-        registry = load_plugins(files)
+        registry = with_methods(load_plugins(files), objects)
         for name in wanted:
             registry.fusion(name)
         used_fusions = [each for each in registry.fusions if each.fusion.in_every_study or each.name in wanted]
-        grid = replace(grid, fusions=tuple(record.name for record in used_fusions))
+        arms = tuple(record.name for record in used_fusions)
+        for name in given.names:
+            registry.record(name)
+        methods = check_rivals(given.names, rivals.names, registry)
+        grid = replace(grid, adapters=given.names, fusions=arms, extra=extra_arms(methods, given.names, arms))
         check_grid(grid, registry)
         used = [registry.record(name) for name in grid.adapters]
-        isolated = not all(record.is_ours for record in (*used, *used_fusions))
+        called = [*used, *(registry.method(name) for name in grid.extra)]
+        rival_arms = {arm for extra in grid.extra.values() for arm in extra}
+        fused = [each for each in registry.fusions if each in used_fusions or each.name in rival_arms]
+        # Objects are in this process already: only what is called by name can be kept away from it.
+        isolated = not all(record.is_ours for record in (*called, *fused) if record not in objects)
+        elsewhere = isolated or jobs > 1 or limit is not None
+        if elsewhere:
+            check_sendable(objects)
         worker = Worker(registry, store, Shelf(memory))
         planned = []
         for spec in specs:
             prepared = worker.shelf.get(spec)
             planned.append(PlannedData(spec, prepared.info, *map(prepared.views.n_learnable, (True, False))))
         runs = processes.plan(grid, planned) if isolated else list(planned_runs(grid, planned, registry))
-        elsewhere = isolated or jobs > 1 or limit is not None
         outcomes = outcomes_of(runs, worker, jobs, processes if elsewhere else None, callback)
-        records = tuple(_records(runs, outcomes))
+        found = list(zip(runs, outcomes, strict=True))
+        records = tuple(_records([each for each in found if not each[0].extra]))
+        rival_records = tuple(_records([each for each in found if each[0].extra]))
         showcases = (
-            tuple(fit_showcases(records, specs, grid, worker, processes, scores[0], pairs[0])) if pictures else ()
+            tuple(fit_showcases(records, specs, grid, worker, processes if isolated else None, scores[0], pairs[0]))
+            if pictures
+            else ()
         )
-    arms = tuple(record.fusion for record in used_fusions)
+    shown = tuple(record.fusion for record in used_fusions)
+    rows = summarise_rivals(
+        records,
+        rival_records,
+        methods,
+        score=scores[0],
+        footings=footings,
+        lam_arms=[record.name for record in fused if record.fusion.aligns],
+    )
     return StudyResult(
         kind="compare",
         records=records,
-        summaries=summarise(records, score=scores[0], footings=footings, fusions=arms, versus=pairs),
+        summaries=summarise(records, score=scores[0], footings=footings, fusions=shown, versus=pairs),
         data=tuple(each.info for each in planned),
         adapters=tuple(AdapterInfo(record.name, record.distribution, record.version) for record in used),
         score=scores[0],
@@ -199,7 +234,10 @@ def compare(
         environment=environment(),
         showcases=showcases,
         options=grid.options.given,
-        fusions=arms,
+        fusions=shown,
+        methods=methods,
+        rival_records=rival_records,
+        against=rows,
     )
 
 
@@ -247,30 +285,10 @@ def _listed(values: Any) -> tuple[Any, ...]:
     return tuple(values) if isinstance(values, list | tuple | range) else (values,)
 
 
-def _specs(data: Any) -> list[DataSpec]:
-    if isinstance(data, Mapping):
-        specs = [replace(_spec(each), name=str(name)) for name, each in data.items()]
-    else:
-        specs = [_spec(each) for each in _listed(data)]
-    if not specs:
-        raise InputError("Got no data; expected one data set or more.")
-    return specs
-
-
-def _spec(data: Any) -> DataSpec:
-    if isinstance(data, DataSpec):
-        return data
-    if isinstance(data, MultiViewData):
-        return DataSpec("data in memory", data=data)
-    if isinstance(data, str | os.PathLike):
-        return DataSpec(os.fspath(data))
-    raise InputTypeError(f"Expected data as a name, a path, MultiViewData or DataSpec, got {type(data).__name__}.")
-
-
-def _records(runs: Sequence[Run], outcomes: Sequence[list[Outcome]]) -> Iterator[Record]:
+def _records(runs: Sequence[tuple[Run, list[Outcome]]]) -> Iterator[Record]:
     """Records of all arms for every setting and repeat. An arm that does not use ``lam`` has one for each value."""
     groups: dict[Hashable, list[tuple[Run, list[Outcome]]]] = {}
-    for run, found in zip(runs, outcomes, strict=True):
+    for run, found in runs:
         groups.setdefault(setting_key(run.settings[0]), []).append((run, found))
     for pairs in groups.values():
         for setting, (run, found) in itertools.product(pairs[0][0].settings, pairs):

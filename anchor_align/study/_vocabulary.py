@@ -1,10 +1,14 @@
-"""Names of scores, footings, states, outcomes and default data. Imports nothing: the command line reads them."""
+"""Names of scores, arms, footings, states, outcomes and default data. Imports nothing: the command line reads them."""
 
 from __future__ import annotations
 
 SCORES = ("acc", "nmi", "purity", "fscore", "ari")
 FOOTINGS = ("fixed", "agreement", "best")
-DONE, FAILED, TIMEOUT = "done", "failed", "timeout"
+DONE, FAILED, TIMEOUT, NO_MEMORY = "done", "failed", "timeout", "memory"
+# The arm of a baseline, which has no graphs to fuse.
+BASELINE = "baseline"
+# The arm of an adapter that is compared with other methods.
+MAIN_ARM = "aligned"
 DEFAULT_DATA = ("simulated", "mfeat")
 # The arms whose difference a study tests by default: first - second.
 DEFAULT_VERSUS = ("aligned", "unaligned")

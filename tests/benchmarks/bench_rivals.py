@@ -4,6 +4,9 @@ Processor time of one thread; mean of three seeds. mvlearn is compared with wher
 matplotlib <= 3.3.4, which cannot be installed with current versions of Python, but runs with newer ones::
 
     pip install seaborn && pip install --no-deps mvlearn
+
+SIMCADC (anchor graphs that are rotated towards each other) is compared with where iMML is installed: ``pip install
+imml``. It needs a dense matrix of samples x samples for each view, and gets views whose features are standardised.
 """
 
 from __future__ import annotations
@@ -32,10 +35,16 @@ SEEDS = 3
 # Data sets, and seeds of each; MNIST's methods take minutes.
 SETS = {"UCI-Digit_3v": SEEDS, "Scene-15": SEEDS, "Hdigit": SEEDS, "MNIST-60k_4v_constructed": 1}
 # Samples up to which a method ends in a couple of minutes.
-MOST_SAMPLES = {"SpectralClustering": 10_000, "mvlearn MultiviewKMeans": 10_000, "mvlearn MultiviewSpectral": 2_000}
+MOST_SAMPLES = {
+    "SpectralClustering": 10_000,
+    "mvlearn MultiviewKMeans": 10_000,
+    "mvlearn MultiviewSpectral": 2_000,
+    "iMML SIMCADC": 2_000,
+}
 # Methods that take minutes for one seed.
 ONE_SEED = ("mvlearn MultiviewSpectral",)
 REFERENCE = "KMeans"
+OPTIONAL = ("mvlearn", "imml")
 
 
 @dataclass(frozen=True)
@@ -54,8 +63,8 @@ def run(quick: bool, _max_anchors: int, report: Callable[[str], None]) -> dict[s
     methods, missing = _methods()
     report("")
     report("Against other clusterings: time over that of KMeans(n_init=10) on standardised views side by side, and ACC")
-    if missing:
-        report(f"  mvlearn is left out: {missing}")
+    for package, reason in missing.items():
+        report(f"  {package} is left out: {reason}")
     rows = []
     with threadpool_limits(1):
         for method in ("lmvsc", "fmvacc", REFERENCE, "SpectralClustering"):  # what is imported on the way
@@ -74,7 +83,11 @@ def run(quick: bool, _max_anchors: int, report: Callable[[str], None]) -> dict[s
                 rows.append(row)
                 one = "   (one seed)" if method in ONE_SEED and n_seeds > 1 else ""
                 report(f"    {method:<28} time {row.time:>7.2f}   ACC {row.accuracy:.3f}{one}")
-    return {"rows": [asdict(row) for row in rows], "mvlearn": missing or "used", "summary": {"passed": True}}
+    return {
+        "rows": [asdict(row) for row in rows],
+        **{name: missing.get(name, "used") for name in OPTIONAL},
+        "summary": {"passed": True},
+    }
 
 
 def _read(name: str) -> tuple[list[Array], Array]:
@@ -97,8 +110,8 @@ def _mean(fit: Fit, views: list[Array], labels: Array, k: int, n_seeds: int) -> 
     return float(np.mean(spent)), float(np.mean(scores))
 
 
-def _methods() -> tuple[dict[str, Fit], str]:
-    """All methods, and why mvlearn's are missing, if they are."""
+def _methods() -> tuple[dict[str, Fit], dict[str, str]]:
+    """All methods, and for each package that is missing the reason."""
     methods: dict[str, Fit] = {
         REFERENCE: lambda views, k, seed: KMeans(k, n_init=10, random_state=seed).fit_predict(_together(views)),
         "SpectralClustering": lambda views, k, seed: SpectralClustering(
@@ -110,10 +123,19 @@ def _methods() -> tuple[dict[str, Fit], str]:
         ).fit_predict(views),
         "fmvacc": lambda views, k, seed: AlignedClusterer("fmvacc", n_clusters=k, random_state=seed).fit_predict(views),
     }
-    try:
-        mvlearn = importlib.import_module("mvlearn.cluster")
-    except ImportError as error:
-        return methods, f"{error} (see the docstring of bench_rivals.py)"
+    modules, missing = {}, {}
+    for package in OPTIONAL:
+        try:
+            modules[package] = importlib.import_module(f"{package}.cluster")
+        except ImportError as error:
+            missing[package] = f"{error} (see the docstring of bench_rivals.py)"
+    if imml := modules.get("imml"):
+        methods["iMML SIMCADC"] = lambda views, k, seed: imml.SIMCADC(
+            k, n_anchors=2 * k, random_state=seed
+        ).fit_predict([_standard(X) for X in views])
+    mvlearn = modules.get("mvlearn")
+    if mvlearn is None:
+        return methods, missing
     # It takes two views.
     methods["mvlearn MultiviewKMeans"] = lambda views, k, seed: mvlearn.MultiviewKMeans(
         k, n_init=10, random_state=seed
@@ -121,7 +143,7 @@ def _methods() -> tuple[dict[str, Fit], str]:
     methods["mvlearn MultiviewSpectral"] = lambda views, k, seed: mvlearn.MultiviewSpectralClustering(
         k, affinity="nearest_neighbors", random_state=seed
     ).fit_predict([_standard(X) for X in views])
-    return methods, ""
+    return methods, missing
 
 
 def _standard(X: Array) -> Array:

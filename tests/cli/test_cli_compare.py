@@ -520,3 +520,17 @@ def test_without_data_the_command_says_what_comes_next(capfd: pytest.CaptureFixt
     given = build_parser().parse_args(["compare", "lmvsc", "--data", "digits"])
     assert given.defaults.anchors_of(given) == []
     assert run(capfd, "compare", "lmvsc", *SMALL)[2] == ""
+
+
+def test_against_prints_all_methods_and_can_be_repeated(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first table has the adapters and their rivals, and the command of the result has the rivals, too."""
+    words = ["compare", "lmvsc", "--against", "kmeans", "lmvsc:unaligned", "--data", "simulated", "--anchors", "k"]
+    words += ["--repeats", "2", "--no-cache", "-q"]
+    assert main([*words, "--score", "acc", "nmi"]) == 0
+    out = capsys.readouterr().out
+    names = [line.split()[-8] for line in out.splitlines() if line.count("±") == 2][:3]
+    assert names == ["lmvsc", "kmeans", "lmvsc:unaligned"]
+    assert main([*words, "--format", "json"]) == 0
+    study = json.loads(capsys.readouterr().out)["study"]
+    assert "--against kmeans lmvsc:unaligned" in study["command"]
+    assert [method["arm"] for method in study["methods"]] == ["aligned", "baseline", "unaligned"]

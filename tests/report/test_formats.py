@@ -335,7 +335,8 @@ def test_json_keeps_the_contract(result: StudyResult) -> None:
     text = render(result, "json")
     assert text.isascii()
     loaded = strict_json(text)
-    assert {"records", "summary", "over_data_sets", "environment", "study"} == set(loaded)
+    parts = {"study", "records", "summary", "over_data_sets", "against", "ranks", "environment"}
+    assert parts == set(loaded)
     keys = {"dataset", "adapter", "arm", "n_anchors", "lam", "repeat", "seed", *SCORES, "seconds", "status"}
     assert len(loaded["records"]) == len(result.records)
     for found, record in zip(loaded["records"], result.records, strict=True):

@@ -99,7 +99,7 @@ def test_default_anchors_are_the_adapters_own() -> None:
     [
         ({"adapters": "lmvcs"}, r"Unknown adapter 'lmvcs'.*Did you mean 'lmvsc'"),
         ({"params": {"bta": 1}}, r"Unknown setting of lmvsc 'bta'; known: 'alpha'"),
-        ({"params": {"fmvacc.beta": 1}}, r"Unknown adapter of a setting 'fmvacc'; known: 'lmvsc'"),
+        ({"params": {"fmvacc.beta": 1}}, r"Unknown method of a setting 'fmvacc'; known: 'lmvsc'"),
         ({"params": {"alpha": []}}, r"no value of alpha"),
         ({"lam": [1, 1.0]}, r"lam 1.0 is given twice"),
         ({"lam": -1}, r"lam must be a number >= 0"),
@@ -269,12 +269,6 @@ def test_a_picture_that_fails_costs_no_result() -> None:
     result = awkward(params={"mode": "moody"}, repeats=1, pictures=True)
     assert result.n_failed == 0
     assert result.showcases == ()
-
-
-def test_adapters_are_given_by_name() -> None:
-    """An instance is refused with a hint."""
-    with pytest.raises(InputError, match=r"Expected adapters by name, got LMVSC"):
-        compare(get_adapter("lmvsc"), "simulated")
 
 
 def test_inputs_are_not_modified() -> None:
