@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,3 +38,23 @@ def test_published_numbers_are_those_of_the_main_table(monkeypatch: pytest.Monke
         for data, row in paper_numbers.main_table(score).items():
             for method, arm, column in (("fmvacc", "aligned", "FMVACC"), ("lmvsc", "concat", "LMVSC")):
                 assert (paper_numbers.published(data, score, method, arm) or "").replace(" ", "") == row[column]
+
+
+@pytest.mark.slow
+def test_the_order_of_anchors_in_msgl_is_compared() -> None:
+    """Two rows for each data set, and the difference between them."""
+    script = [sys.executable, str(FOLDER / "msgl_order.py"), "simulated", "--draws", "1", "--format", "md"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("| as they come") == 3
+
+
+@pytest.mark.parametrize("page", ["rivals", "msgl"])
+def test_commands_of_the_pages_are_understood(page: str) -> None:
+    """Each page names a script that is there, and options that it has."""
+    text = (ROOT / "docs" / "gallery" / f"{page}.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^python (examples/paper/\w+\.py)((?:.*\\\n)*.*)$", text, flags=re.MULTILINE)
+    assert commands
+    for script, words in commands:
+        source = (ROOT / script).read_text(encoding="utf-8")
+        assert [option for option in re.findall(r"--\w+", words) if f'"{option}"' not in source] == []
