@@ -36,16 +36,15 @@ def check_number(what: str, got: object, *, least: float = 0.0) -> float:
     Traceback (most recent call last):
     anchor_align.errors.InputError: alpha must be a finite number >= 0, got -1.
     """
+    expected = "a finite number" if least == -math.inf else f"a finite number >= {least:g}"
     if isinstance(got, (bool, np.bool_)) or not isinstance(got, numbers.Real):
-        raise InputTypeError(f"{what} must be a finite number >= {least:g}, got {shown(got)} ({type(got).__name__}).")
+        raise InputTypeError(f"{what} must be {expected}, got {shown(got)} ({type(got).__name__}).")
     try:
         value = float(got)
     except OverflowError:
         value = math.inf
     if not (math.isfinite(value) and value >= least):
-        raise InputError(
-            f"{what} must be a finite number >= {least:g}, got {shown(got if isinstance(got, int) else value)}."
-        )
+        raise InputError(f"{what} must be {expected}, got {shown(got if isinstance(got, int) else value)}.")
     return value
 
 

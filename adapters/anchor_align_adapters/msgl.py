@@ -184,7 +184,7 @@ class MSGL(Adapter):
         check_choice("order", self.order, ORDERS)
         for name in ("alpha", "beta", "tol"):
             check_number(name, getattr(self, name))
-        if not -check_number("-gamma", -self.gamma) < 0:
+        if check_number("gamma", self.gamma, least=-np.inf) >= 0:
             raise InputError(f"gamma must be a negative number, got {self.gamma}.")
 
 

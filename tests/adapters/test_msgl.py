@@ -77,6 +77,7 @@ def test_tied_data_have_labels(views: list[np.ndarray]) -> None:
     [
         ({"order": "alined"}, "Unknown order 'alined'; known: 'aligned', 'given'. Did you mean 'aligned'"),
         ({"gamma": 0.0}, "gamma must be a negative number, got 0.0"),
+        ({"gamma": [1]}, r"gamma must be a finite number, got \[1\]"),
         ({"alpha": -1.0}, "alpha must be a finite number >= 0, got -1.0"),
     ],
 )
