@@ -208,3 +208,25 @@ def test_a_function_becomes_a_baseline() -> None:
     baseline = as_baseline(halves)
     assert baseline.name == "halves"
     assert baseline.fit_predict([np.zeros((4, 1))], n_clusters=2, random_state=0).tolist() == [0, 0, 1, 1]
+
+
+PLUGIN = """
+import os
+from anchor_align import Baseline, hookimpl
+class Vanish(Baseline):
+    name = "vanish"
+    def fit_predict(self, views, *, n_clusters, random_state): os._exit(3)
+@hookimpl
+def anchor_align_baselines():
+    return [Vanish]
+"""
+
+
+@pytest.mark.slow
+def test_a_baseline_that_ends_its_process_is_a_row(tmp_path: Path) -> None:
+    """Baselines of plug-ins run in another process; its end is a failed row, and the study goes on."""
+    file = tmp_path / "vanish.py"
+    file.write_text(PLUGIN)
+    result = small(against=["vanish", "kmeans"], plugins=file, repeats=1)
+    assert [row.status for row in result.against] == [DONE, FAILED, DONE]
+    assert "process died (exit code 3)" in result.against[1].reason
