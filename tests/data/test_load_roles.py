@@ -204,7 +204,7 @@ def test_samples_in_different_orders(tmp_path: Path) -> None:
     pd.DataFrame(B, index=names).to_csv(tmp_path / "b.csv")
     assert_data(load_views(tmp_path, orient="rows"), ["a", "b"], [A, B], None)
     pd.DataFrame(B, index=names[::-1]).to_csv(tmp_path / "b.csv")
-    refused(tmp_path, "sample 1 is 's0' and 's59'", orient="rows")
+    refused(tmp_path, "sample 0 is 's0' and 's59'", orient="rows")
     pd.DataFrame(B, index=names).to_csv(tmp_path / "b.csv")
     pd.DataFrame({"id": names[::-1], "label": Y}).to_csv(tmp_path / "labels.csv", index=False)
     refused(tmp_path, "'a' and 'labels' name the same samples in different orders")
