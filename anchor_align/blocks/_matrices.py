@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import BoolArray, Graph, GraphLike, IndexArray, is_sparse
+from ..checks import is_iterable
 from ..errors import InputError, InputTypeError
 from ._array_files import read_rows
 from ._engines import engine_of, is_distributed, parts_of
@@ -20,7 +21,7 @@ def check_graphs(graphs: Iterable[GraphLike], *, same_anchors: bool = True) -> l
 
     Values are not read here. :func:`check_finite` names NaN and infinity when they appear in a result.
     """
-    if isinstance(graphs, (str, bytes)) or not isinstance(graphs, Iterable):
+    if isinstance(graphs, (str, bytes)) or not is_iterable(graphs):
         raise InputTypeError(f"Expected a list of anchor graphs, one per view, got {type(graphs).__name__}.")
     one = is_sparse(graphs) or hasattr(graphs, "columns") or is_distributed(graphs)
     if one or (isinstance(graphs, np.ndarray) and graphs.ndim < 3):

@@ -9,6 +9,7 @@ from typing import Any
 
 from sklearn.base import clone
 
+from ..checks import is_iterable
 from ..errors import InputError, InputTypeError, unknown_name
 from ..fusion import Fusion
 from ..matching import check_lam
@@ -186,7 +187,7 @@ def check_candidates(candidates: Any) -> tuple[Candidate, ...]:
     """Candidates from a list of them, or from a grid: a dict of values, or lists of values, by name."""
     if isinstance(candidates, Mapping):
         found = tuple(_combined(candidates))
-    elif isinstance(candidates, Iterable) and not isinstance(candidates, str):
+    elif is_iterable(candidates) and not isinstance(candidates, str):
         found = tuple(candidates)
     else:
         raise InputTypeError(f"candidates must be a list of Candidate or a dict of lists, got {candidates!r}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from ..blocks import (
     read_only,
     same_chunks,
 )
+from ..checks import is_iterable
 from ..errors import InputError, InputTypeError, shown
 from ..graphs import check_missing
 
@@ -173,7 +174,7 @@ def split_columns(table: Any, groups: Any) -> dict[str, Any]:
             return {"0": table}
         names = list(dict.fromkeys(table.columns.get_level_values(0)))
         return _by_name(names, [table[name] for name in names])
-    if isinstance(groups, str) or not isinstance(groups, Iterable):
+    if isinstance(groups, str) or not is_iterable(groups):
         raise InputTypeError(f"column_groups must list the columns, or the width, of every view; got {shown(groups)}.")
     names = list(groups) if isinstance(groups, Mapping) else list(range(len(listed := list(groups))))
     listed = list(groups.values()) if isinstance(groups, Mapping) else listed
@@ -222,7 +223,7 @@ def _take_columns(table: Any, columns: Any, name: str) -> Any:
 def _name_views(views: Any) -> dict[str, Any]:
     if isinstance(views, Mapping):
         return _by_name(list(views), list(views.values()))
-    if isinstance(views, (str, bytes)) or not isinstance(views, Iterable):
+    if isinstance(views, (str, bytes)) or not is_iterable(views):
         raise InputTypeError(f"Expected a list or dict of views, or one table, got {type(views).__name__}.")
     if isinstance(views, np.ndarray) and views.dtype == object:
         views = views.ravel()  # a cell array from a MATLAB file

@@ -18,12 +18,13 @@ from __future__ import annotations
 import itertools
 import numbers
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays import FloatArray
+from ..checks import is_iterable
 from ..errors import InputError, InputTypeError, shown
 from ..graphs import GramMatrices, Order, aligned_product, centred_pair
 
@@ -44,7 +45,7 @@ def check_weights(weights: Any, n_views: int) -> FloatArray:
     """Weight of every view in the mean; they sum to one."""
     if weights is None:
         return np.full(n_views, 1.0 / n_views)
-    if isinstance(weights, (dict, str)) or not isinstance(weights, Iterable) or getattr(weights, "ndim", 1) == 0:
+    if isinstance(weights, (dict, str)) or not is_iterable(weights):
         raise InputTypeError(f"weights must be a list of numbers, one per view, got {shown(weights)}.")
     values = list(weights)
     if not all(isinstance(w, numbers.Real) for w in values):

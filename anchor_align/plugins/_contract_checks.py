@@ -10,7 +10,7 @@ import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import pluggy
 from sklearn.base import clone
 
 from .. import hookspecs
+from ..checks import is_iterable
 from ..fusion import Fusion
 from ._adapter import Adapter, FunctionAdapter
 from ._baseline import Baseline
@@ -139,7 +140,7 @@ def offers(plugin: object) -> dict[str, list[object]]:
                 continue
             items[hook] = []
             for result in caller():
-                if not isinstance(result, Iterable):
+                if not is_iterable(result):
                     raise Refusal(f"its hook returned {result!r}; expected a list of {what}")
                 items[hook] += result
             if not items[hook]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -147,6 +147,9 @@ class FusionRecord(Plugin):
 OUR_FUSIONS = tuple(FusionRecord(OUR_DISTRIBUTION, __version__, "", each.name, each) for each in FUSIONS)
 
 
+AnyRecord = TypeVar("AnyRecord", bound=AdapterRecord | BaselineRecord | FusionRecord)
+
+
 @dataclass(frozen=True)
 class Registry:
     """All plug-ins: adapters, baselines and fusions in order, failures, and disabled plug-ins.
@@ -206,10 +209,7 @@ class Registry:
         UnknownNameError
             If there is none. The message says if a plug-in of this name is disabled or failed to load.
         """
-        for record in self.adapters:
-            if record.name == name:
-                return record
-        raise UnknownNameError(f"{unknown_name('adapter', name, self.names)}{self._why_not(name)}")
+        return self._find("adapter", self.adapters, name)
 
     def method(self, name: str) -> AdapterRecord | BaselineRecord:
         """Record of the adapter or the baseline called ``name``.
@@ -220,10 +220,7 @@ class Registry:
             If there is none.
         """
         every: tuple[AdapterRecord | BaselineRecord, ...] = (*self.adapters, *self.baselines)
-        for record in every:
-            if record.name == name:
-                return record
-        raise UnknownNameError(f"{unknown_name('method', name, [each.name for each in every])}{self._why_not(name)}")
+        return self._find("method", every, name)
 
     def get(self, name: str, /, **params: Any) -> Adapter:
         """New instance of the adapter called ``name``, with the settings ``params``."""
@@ -237,11 +234,7 @@ class Registry:
         UnknownNameError
             If there is none, or it has no such setting.
         """
-        for record in self.baselines:
-            if record.name == name:
-                return record.make(**params)
-        known = [record.name for record in self.baselines]
-        raise UnknownNameError(f"{unknown_name('baseline', name, known)}{self._why_not(name)}")
+        return self._find("baseline", self.baselines, name).make(**params)
 
     def fusion(self, name: object) -> Fusion:
         """The fusion called ``name``.
@@ -251,14 +244,18 @@ class Registry:
         UnknownNameError
             If there is none.
         """
-        for record in self.fusions:
-            if record.name == name:
-                return record.fusion
-        known = [record.name for record in self.fusions]
-        raise UnknownNameError(f"{unknown_name('fusion', name, known)}{self._why_not(name)}")
+        return self._find("fusion", self.fusions, name).fusion
+
+    def _find(self, what: str, records: Sequence[AnyRecord], name: object) -> AnyRecord:
+        for record in records:
+            # Other things than names may compare in their own way.
+            if isinstance(name, str) and record.name == name:
+                return record
+        known = [record.name for record in records]
+        raise UnknownNameError(f"{unknown_name(what, name, known)}{self._why_not(name)}")
 
     def _why_not(self, name: object) -> str:
-        wanted = name_key(str(name))
+        wanted = name_key(name) if isinstance(name, str) else None
         if any(name_key(plugin.entry_point) == wanted for plugin in self.disabled):
             return f" The plug-in of that name is disabled by {DISABLE_VARIABLE}."
         for failure in self.failures:

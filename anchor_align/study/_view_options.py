@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..arrays import BoolArray
-from ..checks import check_choice, check_flag, check_number, check_whole_number
+from ..checks import check_choice, check_flag, check_number, check_whole_number, is_iterable
 from ..clustering import AnchorRule, Views
 from ..clustering import anchors_for as anchors_for
 from ..errors import InputError
@@ -40,7 +39,7 @@ class ViewOptions:
         elif isinstance(weights, str):
             raise InputError(f"weights must be {AUTO!r} or a number for each view, got {weights!r}.")
         elif weights is not None:
-            values = list(weights) if isinstance(weights, Iterable) else weights
+            values = list(weights) if is_iterable(weights) else weights
             check_weights(values, len(values) if isinstance(values, list) else 1)
             weights = tuple(float(each) for each in values)
         return cls(

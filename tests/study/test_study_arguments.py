@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from anchor_align import InputError, PluginError, load_plugins
@@ -24,6 +26,8 @@ from anchor_align.study import compare
         ("footings", None, "Unknown footing None"),
         ("footings", [["best"]], "Unknown footing"),
         ("footings", [], "Got no footing"),
+        ("fusions", [pd.DataFrame()], "Unknown fusion"),
+        ("weights", np.array(3), "weights"),
         ("plugins", 3, "a path or a list of paths, got int"),
         ("plugins", None, "a path or a list of paths, got NoneType"),
         ("plugins", [3], "must be a path, got 3"),
@@ -44,7 +48,7 @@ def test_wrong_arguments_of_compare(argument: str, value: Any, expected: str) ->
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("files", [3, None, [3], b"x.py", [None], {"a.py": 1}])
+@pytest.mark.parametrize("files", [3, None, [3], b"x.py", [None], {"a.py": 1}, np.array(3)])
 def test_wrong_files_of_load_plugins(files: Any) -> None:
     """Files are paths."""
     with pytest.raises(InputTypeError, match="must be a path"):
