@@ -99,6 +99,8 @@ class Processes:
         # Processes that compute, and the time at which they are late.
         self._busy: dict[WorkerProcess, float | None] = {}
         self._all: list[WorkerProcess] = []
+        # Whose code each process runs; None for loading and planning.
+        self._owners: dict[WorkerProcess, str | None] = {}
         self._with_plugins: set[WorkerProcess] = set()
         self._with_data: set[WorkerProcess] = set()
 
@@ -157,17 +159,21 @@ class Processes:
             if told is not None and isinstance(reply.value, Plugin):
                 told.append(reply.value)
 
-    def compute(self, runs: Sequence[Run], jobs: int, started: Callable[[Run], None]) -> Generator[tuple[Run, Done]]:
-        """Compute the runs in up to ``jobs`` processes; yields them as they finish.
+    def compute(
+        self, runs: Sequence[Run], jobs: int, started: Callable[[Run], None], owner: Callable[[Run], str]
+    ) -> Generator[tuple[Run, Done]]:
+        """Compute the runs in up to ``jobs`` processes at a time; yields them as they finish.
 
-        If a process dies, an earlier run may have done the harm: the run is tried again in a new process.
+        A process has runs of one ``owner`` only: code of others may change what it shares with ours, such as numpy. If
+        a process dies, an earlier run may have done the harm: the run is tried again in a new process.
         """
         waiting = list(reversed(runs))
         assigned: dict[WorkerProcess, tuple[Run, list[Outcome]]] = {}
         used: set[WorkerProcess] = set()
         while waiting or assigned:
             while waiting and len(assigned) < jobs:
-                run, process = waiting.pop(), self._ready()
+                run = waiting.pop()
+                process = self._ready(owner(run))
                 try:
                     self._send(process, _compute_run, (run,))
                 except AnchorAlignError as error:  # the run cannot be sent to another process
@@ -194,13 +200,18 @@ class Processes:
                 used.add(reply.sender)
                 yield run, Done(outcomes, reply.value)
 
-    def _ready(self) -> WorkerProcess:
-        while self._idle:
-            process = self._idle.pop()
-            if not process.has_ended:
-                return process
+    def _ready(self, owner: str | None = None) -> WorkerProcess:
+        for process in [each for each in self._idle if each.has_ended]:
+            self._idle.remove(process)
             self._end(process)
+        for process in self._idle:
+            # Planning may have run code of others, never ours.
+            if self._owners[process] == owner or (owner and self._owners[process] is None):
+                self._idle.remove(process)
+                self._owners[process] = owner
+                return process
         self._all.append(WorkerProcess(self._inbox))
+        self._owners[self._all[-1]] = owner
         return self._all[-1]
 
     def _end(self, process: WorkerProcess) -> str:
@@ -314,7 +325,12 @@ def outcomes_of(
             yield run, worker.compute(run)
 
     report("")
-    computed = compute_here() if processes is None else processes.compute(list(to_compute), jobs, report_start)
+
+    def owner(run: Run) -> str:
+        record = worker.registry.method(run.settings[0].adapter)
+        return "" if record.is_ours else record.name
+
+    computed = compute_here() if processes is None else processes.compute(list(to_compute), jobs, report_start, owner)
     with closing(computed):
         for run, result in computed:
             number = to_compute[run]

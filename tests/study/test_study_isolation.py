@@ -64,6 +64,15 @@ def test_the_command_line_says_what_happened() -> None:
     assert done.stderr.count("\n") == 1
 
 
+def test_a_plug_in_that_spoils_numpy_spoils_its_own_runs_only(tmp_path: Path) -> None:
+    """Our adapters run in another process than the plug-in's."""
+    file = tmp_path / "spoils.py"
+    file.write_text(PLUGIN.format(code="").replace("raise ValueError", "import numpy; numpy.zeros = None"))
+    result = compare(["mine", "lmvsc"], "simulated", plugins=file, n_anchors=4, repeats=2)
+    assert {record.setting.adapter for record in result.records if record.status == DONE} == {"lmvsc"}
+    assert result.n_failed == 2 * 3
+
+
 def test_our_adapters_have_a_time_limit_too() -> None:
     """They run in another process then; the result within the limit is the same as without one."""
     options: dict[str, Any] = {"n_anchors": 4, "repeats": 1}
