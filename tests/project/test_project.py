@@ -243,7 +243,7 @@ def test_example_near_spectral(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_example_n_clusters(tmp_path: Path) -> None:
     """Two curves of clear clusters have their peaks at the known number at least; the picture is written."""
-    words = ("simulated", "--sample", "150", "--draws", "2", "--picture", "curves.png")
+    words = ("simulated", "--sample", "200", "--draws", "2", "--picture", "curves.png")
     out = run_script(str(ROOT / "examples" / "n_clusters.py"), *words, cwd=tmp_path)
     (row,) = re.findall(r"^\| simulated \| 4 \| (.*) \|$", out, flags=re.MULTILINE)
     assert row.split(" | ").count("4") >= 2
