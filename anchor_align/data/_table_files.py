@@ -231,9 +231,9 @@ def _shared_texts(values: Any) -> list[str]:
 
 def _parquet_bytes(metadata: Any) -> int:
     """Memory of a parquet file: its encodings store many equal values in a few bytes."""
+    # Sizes of row groups, not of their columns: pyarrow ends the process if those of a damaged file are asked for.
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    columns = [group.column(j) for group in groups for j in range(group.num_columns)]
-    stored = sum(max(8 * each.num_values, each.total_uncompressed_size) for each in columns)
+    stored = sum(max(8 * group.num_rows * group.num_columns, group.total_byte_size) for group in groups)
     return int(8 * metadata.num_rows * metadata.num_columns + stored)
 
 
