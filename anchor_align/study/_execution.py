@@ -25,6 +25,8 @@ from ._worker_process import ERROR, GONE, VALUE, Reply, Tell, WorkerProcess
 
 # Seconds between two looks at processes that say nothing.
 TICK = 0.1
+# Owner of a process in which no code of others runs but what their import does.
+OURS = ""
 
 Methods = tuple[AdapterRecord | BaselineRecord, ...]
 
@@ -205,10 +207,11 @@ class Processes:
             self._idle.remove(process)
             self._end(process)
         for process in self._idle:
-            # Planning may have run code of others, never ours.
-            if self._owners[process] == owner or (owner and self._owners[process] is None):
+            used_by = self._owners[process]
+            # Loading, planning and pictures run code of others, and may share a process with them; ours may not.
+            if used_by == owner or (owner != OURS and used_by != OURS and None in (owner, used_by)):
                 self._idle.remove(process)
-                self._owners[process] = owner
+                self._owners[process] = used_by if owner is None else owner
                 return process
         self._all.append(WorkerProcess(self._inbox))
         self._owners[self._all[-1]] = owner
@@ -327,8 +330,10 @@ def outcomes_of(
     report("")
 
     def owner(run: Run) -> str:
-        record = worker.registry.method(run.settings[0].adapter)
-        return "" if record.is_ours else record.name
+        arms = {arm.name for arm in run.arms}
+        fusions = [record for record in worker.registry.fusions if record.name in arms]
+        used = [worker.registry.method(run.settings[0].adapter), *fusions]
+        return next((record.name for record in used if not record.is_ours), OURS)
 
     computed = compute_here() if processes is None else processes.compute(list(to_compute), jobs, report_start, owner)
     with closing(computed):
