@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import IndexArray, is_sparse
+from ..arrays import BoolArray, IndexArray, is_sparse
 from ..checks import check_whole_number
 from ..clustering import Views, check_views
 from ..data import MultiViewData, load_views
@@ -36,7 +36,7 @@ class DataSpec:
         A file, a folder, or the name of a bundled set, see :func:`anchor_align.load_views`.
     name : str, optional
         Name in the result; by default the file's name without its suffix.
-    views, labels, orient, max_bytes : optional
+    views, labels, orient, max_bytes, join, index, sep, decimal : optional
         As for :func:`anchor_align.load_views`.
     n_clusters : int, optional
         By default the number of different labels.
@@ -55,6 +55,10 @@ class DataSpec:
     data: MultiViewData | None = None
     missing: str = "error"
     max_bytes: int | str | None = None
+    join: str | None = None
+    index: Any = None
+    sep: str | None = None
+    decimal: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +98,8 @@ def prepare(spec: DataSpec) -> Prepared:
     data = spec.data
     if data is None:
         keys = None if spec.views is None else list(spec.views)
-        data = load_views(spec.source, views=keys, labels=spec.labels, orient=spec.orient, max_bytes=spec.max_bytes)
+        same = ("labels", "orient", "max_bytes", "join", "index", "sep", "decimal")
+        data = load_views(spec.source, views=keys, **{name: getattr(spec, name) for name in same})
         for X in data.views:
             _lock(X)
     try:
@@ -106,8 +111,14 @@ def prepare(spec: DataSpec) -> Prepared:
 def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
     if len(set(data.names)) != len(data.views):
         raise InputError(f"{len(data.views)} views have the names {', '.join(data.names)}; every view needs its own.")
-    views = check_views(dict(zip(data.names, data.views, strict=True)), missing=spec.missing)
+    # Files were joined when they were read.
+    views = check_views(data, missing=spec.missing, join=spec.join if spec.data is not None else None)
     labels = None if data.labels is None else encode_labels(data.labels, "labels")[0]
+    if labels is not None and views.notes:
+        raise InputError(
+            "labels have no names, and the samples of the views were put in one order by name; join them first, with "
+            "join_views, and give MultiViewData with labels in the order of its samples."
+        )
     if labels is not None and len(labels) != views.n_samples:
         raise InputError(f"there are {len(labels)} labels for {views.n_samples} samples.")
     if spec.n_clusters is not None:
@@ -118,12 +129,12 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
         raise InputError("there are no labels to count the clusters by; say how many with --clusters (n_clusters).")
     if n_clusters > views.n_samples:
         raise InputError(f"{n_clusters} clusters were asked for, but there are {views.n_samples} samples.")
-    notes = [str(note) for note in data.notes]
+    notes = [*map(str, data.notes), *views.notes]
     if views.mask is not None:
         counts = zip(views.names, views.n_samples - views.mask.sum(axis=1), strict=True)
         lacking = ", ".join(f"{name!r} {count}" for name, count in counts if count)
         notes.append(f"Of {views.n_samples} samples, views lack: {lacking}.")
-    views_digest, digest = digests(views.matrices, labels)
+    views_digest, digest = digests(views.matrices, labels, data.mask)
     info = DataInfo(
         name=spec.name,
         source=spec.source,
@@ -147,8 +158,8 @@ def _lock(X: Any) -> None:
             part = part.base
 
 
-def digests(views: Sequence[Any], labels: IndexArray | None) -> tuple[str, str]:
-    """Hash of the numbers in the views, and hash of views and labels.
+def digests(views: Sequence[Any], labels: IndexArray | None, mask: BoolArray | None = None) -> tuple[str, str]:
+    """Hash of the numbers in the views and of the mask of joined samples, and hash of all this and the labels.
 
     The same numbers have the same hash in any memory layout, precision and file format.
     """
@@ -160,6 +171,8 @@ def digests(views: Sequence[Any], labels: IndexArray | None) -> tuple[str, str]:
             rows = max(1, BLOCK // max(1, part[:1].nbytes))
             for start in range(0, len(part), rows):
                 state.update(np.ascontiguousarray(part[start : start + rows], dtype=np.float64).data)
+    if mask is not None:
+        state.update(np.packbits(mask).data)
     alone = state.hexdigest()
     if labels is not None:
         state.update(labels.astype(np.int64).data)

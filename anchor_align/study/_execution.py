@@ -21,7 +21,8 @@ from ._given import with_methods
 from ._plan import Grid, PlannedData, planned_runs
 from ._run import Done, Run, Worker, failure
 from ._vocabulary import FAILED, TIMEOUT
-from ._worker_process import ERROR, GONE, VALUE, Reply, Tell, WorkerProcess
+from ._worker_loop import ERROR, GONE, VALUE
+from ._worker_process import Reply, Tell, WorkerProcess
 
 # Seconds between two looks at processes that say nothing.
 TICK = 0.1

@@ -77,9 +77,11 @@ def check_grid(grid: Grid, registry: Registry) -> None:
     for what, values in {**lists, **{f"value of {name}": each for name, each in grid.params.items()}}.items():
         if not values:
             raise InputError(f"Got no {what}; expected one or more.")
-        for at, value in enumerate(values):
-            if any(_is_same(value, earlier) for earlier in values[:at]):
+        seen = set()
+        for value in values:
+            if _identity(value) in seen:
                 raise InputError(f"The {what} {value!r} is given twice.")
+            seen.add(_identity(value))
     for rule in grid.n_anchors:
         if rule is not None:
             anchors_for(rule, 1)
@@ -94,11 +96,10 @@ def check_grid(grid: Grid, registry: Registry) -> None:
             raise unknown_name(f"setting of {' and '.join(places)}", wanted, every)
 
 
-def _is_same(one: object, other: object) -> bool:
-    """Whether a value is given twice: 1 and 1.0 are the same, True and 1 are not."""
-    if isinstance(one, bool) or isinstance(other, bool) or not isinstance(one, int | float):
-        return type(one) is type(other) and repr(one) == repr(other)
-    return isinstance(other, int | float) and one == other
+def _identity(value: object) -> tuple[type, object]:
+    """Equal for a value that is given twice: 1 and 1.0 are the same, True and 1 are not."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return (float, value) if is_number else (type(value), repr(value))
 
 
 def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) -> Iterator[Run]:
@@ -113,7 +114,7 @@ def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) ->
             yield from _baseline_runs(grid, each, baseline)
             continue
         info, weights, n_views = each.info, grid.options.weights, len(each.info.views)
-        reference = check_reference(grid.reference, n_views)
+        reference = check_reference(grid.reference, n_views, [view for view, _ in info.views])
         if isinstance(weights, tuple) and len(weights) != n_views:
             raise InputError(f"Data {info.name!r}: got {len(weights)} weights for {n_views} views.")
         record = registry.record(name)

@@ -8,6 +8,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..blocks import check_join
 from ..checks import check_callback, check_choice, check_flag, check_number, check_whole_number
 from ..errors import InputError, InputTypeError
 from ..matching import check_lam
@@ -44,6 +45,7 @@ def compare(
     fusions: str | Sequence[str] = (),
     rotated: bool = False,
     missing: str = "error",
+    join: str | None = None,
     drop: float = 0.0,
     score: str | Sequence[str] = "acc",
     versus: str | Sequence[str | tuple[str, str]] = "aligned:unaligned",
@@ -97,6 +99,8 @@ def compare(
         The same as ``fusions="rotated"``.
     missing : {"error", "nan"}, default="error"
         "nan": a row of a view that is all NaN is a missing sample.
+    join : {"inner", "outer"}, optional
+        For tables that name different samples, see :func:`anchor_align.load_views`.
     drop : float, default=0.0
         Simulate missing samples: in every repeat each view loses each sample with this probability, but every sample
         stays in at least one view, see :func:`drop_mask`. The same samples are missing in all arms, adapters and
@@ -169,6 +173,8 @@ def compare(
     # Data in memory are sent once to every process, not with every run.
     memory = {spec.name: spec.data for spec in specs if spec.data is not None}
     specs = [replace(spec, data=None) for spec in specs]
+    if check_join(join) is not None:
+        specs = [replace(spec, join=join) for spec in specs]
     if grid.options.missing != "error":
         specs = [replace(spec, missing=grid.options.missing) for spec in specs]
     with Processes(files, store, memory, limit, objects) as processes:

@@ -1,8 +1,9 @@
 """A Python process that computes what it is sent, and whose death, hang or fork harms nobody else.
 
-The process is new, not forked: a fork of a process with threads may hang. It does not import the user's script, so a
-script needs no ``if __name__ == "__main__":``. It has a process group of its own: Ctrl-C does not reach it, and
-whatever it starts ends with it. It ends when the pipe from the first process closes, also if that process is killed.
+The process is a fork of a template that has only imported modules or, where that is not possible, a new one; it is
+never a fork of the user's program, whose threads may make it hang. It does not import the user's script, so a script
+needs no ``if __name__ == "__main__":``. It has a process group of its own: Ctrl-C does not reach it, and whatever it
+starts ends with it. It ends when the pipe from the first process closes, also if that process is killed.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.spawn import get_executable
-from typing import Any, BinaryIO
+from typing import Any
 
-from ..errors import AdapterError, AnchorAlignError, InputTypeError
+from ..errors import AdapterError, InputTypeError
+from ._template_process import CAN_FORK, ForkedProcess, ready_template
+from ._worker_loop import ERROR, GONE, described
 
 # A process that was asked to end is killed after this many seconds.
 PATIENCE = 2.0
-VALUE, END, ERROR, GONE = "value", "end", "error", "gone"
-START = "import sys; sys.path[:] = {path}; from anchor_align.study._worker_process import serve; serve()"
+START = "import sys; sys.path[:] = {path}; from anchor_align.study._worker_loop import serve; serve()"
 
 # What a task sends before it is finished.
 Tell = Callable[[object], None]
@@ -44,14 +46,18 @@ class WorkerProcess:
     """A new process; its replies are put into ``inbox``."""
 
     def __init__(self, inbox: queue.SimpleQueue[Reply]) -> None:
-        path = ascii([place for place in sys.path if isinstance(place, str)])
-        words = [get_executable(), "-c", START.format(path=path)]
-        group = 0 if hasattr(os, "killpg") else None
+        self._process: subprocess.Popen[bytes] | ForkedProcess
+        template = None
+        if CAN_FORK:
+            with suppress(OSError):  # without a template, every process imports on its own
+                template = ready_template()
         try:
             with _without_interrupts():
-                self._process = subprocess.Popen(
-                    words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=group
-                )
+                if template is not None:
+                    with suppress(OSError):
+                        self._process = template.fork()
+                if not hasattr(self, "_process"):
+                    self._process = _new_process()
         except KeyboardInterrupt:  # it was held back until the process had started
             if hasattr(self, "_process"):
                 self.kill()
@@ -66,7 +72,7 @@ class WorkerProcess:
                 try:
                     inbox.put(Reply(self, *pickle.loads(content)))
                 except Exception as error:
-                    reason = f"The result cannot be read from another process: {_described(error)}"
+                    reason = f"The result cannot be read from another process: {described(error)}"
                     inbox.put(Reply(self, ERROR, AdapterError(reason)))
         inbox.put(Reply(self, GONE))
 
@@ -81,7 +87,7 @@ class WorkerProcess:
         try:
             content = pickle.dumps((task, arguments))
         except Exception as error:
-            raise InputTypeError(f"Cannot be sent to the process that runs plug-ins: {_described(error)}") from error
+            raise InputTypeError(f"Cannot be sent to the process that runs plug-ins: {described(error)}") from error
         assert self._process.stdin is not None
         with suppress(OSError):  # the process is gone: the end of its pipe says so
             pickle.dump(content, self._process.stdin)
@@ -117,8 +123,11 @@ class WorkerProcess:
         return f"signal {-code}"
 
 
-def _described(error: BaseException) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
+def _new_process() -> subprocess.Popen[bytes]:
+    path = ascii([place for place in sys.path if isinstance(place, str)])
+    words = [get_executable(), "-c", START.format(path=path)]
+    group = 0 if hasattr(os, "killpg") else None
+    return subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=group)
 
 
 @contextmanager
@@ -145,59 +154,3 @@ def _without_interrupts() -> Iterator[None]:
             signal.signal(signal.SIGINT, handler)
             if held_back:
                 signal.raise_signal(signal.SIGINT)
-
-
-def serve() -> None:
-    """Compute tasks from stdin until it closes, and send replies to stdout; the tasks themselves see neither."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "r+b") as nowhere:
-        os.dup2(nowhere.fileno(), 0)
-        try:
-            os.dup2(2, 1)
-        except OSError:  # stderr is closed
-            os.dup2(nowhere.fileno(), 1)
-    tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_receive, args=(requests, tasks), daemon=True).start()
-    process = os.getpid()
-
-    def send(kind: str, value: object) -> None:
-        if os.getpid() != process:  # a child that a plug-in forked came back from it
-            os._exit(1)
-        try:
-            content = pickle.dumps((kind, value))
-        except Exception as error:
-            content = pickle.dumps((ERROR, AdapterError(f"Cannot be sent from another process: {_described(error)}")))
-        pickle.dump(content, replies)
-        replies.flush()
-
-    def tell(value: object) -> None:
-        send(VALUE, value)
-
-    while True:
-        content = tasks.get()
-        try:
-            task, arguments = pickle.loads(content)
-        except Exception as error:
-            send(ERROR, InputTypeError(f"Cannot be read by the process that runs plug-ins: {_described(error)}"))
-            continue
-        if task is sys.exit:
-            return
-        try:
-            result = task(tell, *arguments)
-        except BaseException as error:  # a plug-in may raise anything
-            # Classes of a plug-in are not known to the first process.
-            is_ours = isinstance(error, AnchorAlignError) and type(error).__module__ == AnchorAlignError.__module__
-            send(ERROR, error if is_ours else AdapterError(_described(error)))
-        else:
-            send(END, result)
-
-
-def _receive(requests: BinaryIO, tasks: queue.SimpleQueue[bytes]) -> None:
-    """Read tasks while others are computed. The pipe closes when the first process has no more of them, or is dead."""
-    with suppress(Exception):
-        while True:
-            tasks.put(pickle.load(requests))
-    if hasattr(os, "killpg"):
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)

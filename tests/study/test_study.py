@@ -16,7 +16,7 @@ from anchor_align.data import make_simulated
 from anchor_align.metrics import acc
 from anchor_align.study import ARMS, SCORES, DataSpec, Record, StudyProgress, StudyResult, compare
 
-AWKWARD = str(Path(__file__).resolve().parents[1] / "awkward.py")
+AWKWARD = str(Path(__file__).resolve().parents[1] / "awkward_plugin.py")
 
 
 def awkward(data: Any = "simulated", **options: Any) -> StudyResult:

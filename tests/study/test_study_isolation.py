@@ -15,7 +15,7 @@ import pytest
 from anchor_align import PluginError
 from anchor_align.study import DONE, FAILED, TIMEOUT, StudyResult, compare
 
-AWKWARD = Path(__file__).resolve().parents[1] / "awkward.py"
+AWKWARD = Path(__file__).resolve().parents[1] / "awkward_plugin.py"
 
 pytestmark = pytest.mark.slow  # every test starts a process
 

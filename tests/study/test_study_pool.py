@@ -13,7 +13,7 @@ import pytest
 
 from anchor_align.study import StudyProgress, compare
 
-AWKWARD = Path(__file__).resolve().parents[1] / "awkward.py"
+AWKWARD = Path(__file__).resolve().parents[1] / "awkward_plugin.py"
 
 pytestmark = pytest.mark.slow  # every test starts processes
 
