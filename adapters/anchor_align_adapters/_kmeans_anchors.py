@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import MiniBatchKMeans
 
 from anchor_align import InputError, view_seeds
 from anchor_align.arrays import FloatArray
@@ -20,6 +19,7 @@ KINDS = ("full", "minibatch", "sample")
 # Samples for each anchor, and least number; tests/benchmarks/bench_anchors.py measures the loss against all samples.
 SAMPLES_PER_ANCHOR, LEAST_SAMPLES = 500, 20_000
 BATCHES = 100
+MOST_ROUNDS = 300
 
 
 def anchors_of_views(
@@ -30,22 +30,31 @@ def anchors_of_views(
     n_init: int,
     random_state: int,
     kind: str,
+    max_iter: int = MOST_ROUNDS,
 ) -> list[FloatArray]:
     """K-means anchors of every view, each with its own seed and number of anchors.
 
     A study that varies other settings of a method computes them once for every ``scale`` of the views.
     """
     n_init = check_whole_number("n_init", n_init, least=1)
+    max_iter = check_whole_number("max_iter", max_iter, least=1)
     seeds = view_seeds(random_state, len(views))
     found = []
     for view, (X, m, seed) in enumerate(zip(views, n_anchors, seeds, strict=True)):
-        find = partial(kmeans_anchors, X, m, n_init=n_init, random_state=seed, view=view, kind=kind)
-        found.append(remember(("k-means anchors", scale, m, n_init, kind, view, seed), find))
+        find = partial(kmeans_anchors, X, m, n_init=n_init, random_state=seed, view=view, kind=kind, max_iter=max_iter)
+        found.append(remember(("k-means anchors", scale, m, n_init, kind, max_iter, view, seed), find))
     return found
 
 
 def kmeans_anchors(
-    source: ScaledRows, n_anchors: int, *, n_init: int, random_state: int, view: int, kind: str = "full"
+    source: ScaledRows,
+    n_anchors: int,
+    *,
+    n_init: int,
+    random_state: int,
+    view: int,
+    kind: str = "full",
+    max_iter: int = MOST_ROUNDS,
 ) -> FloatArray:
     """Centres of k-means on the rows of a view, with a warning if it has fewer distinct samples.
 
@@ -60,7 +69,7 @@ def kmeans_anchors(
         distinct = len(np.unique(centres, axis=0))
     else:
         rows = source if kind == "full" else _sample(source, n_anchors, random_state)
-        found = fit_kmeans(rows, n_anchors, n_init=n_init, random_state=random_state)
+        found = fit_kmeans(rows, n_anchors, n_init=n_init, random_state=random_state, max_iter=max_iter)
         centres = found.centres[np.argsort(found.first_rows(), kind="stable")]
         distinct = found.n_found
     if distinct < n_anchors:
@@ -82,6 +91,8 @@ def _sample(source: ScaledRows, n_anchors: int, random_state: int) -> ScaledRows
 
 
 def _minibatch_centres(source: ScaledRows, n_anchors: int, random_state: int) -> FloatArray:
+    from sklearn.cluster import MiniBatchKMeans  # takes longer to import than a small fit
+
     n = source.shape[0]
     size = min(n, max(LEAST_SAMPLES, SAMPLES_PER_ANCHOR * n_anchors) // 10)
     rng = np.random.default_rng(random_state)

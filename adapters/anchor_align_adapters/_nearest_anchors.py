@@ -66,10 +66,13 @@ def _nearest(distances: npt.NDArray[Any], k: int, tolerance: npt.NDArray[Any]) -
     first = np.arange(0, distances.size, distances.shape[1])[:, None]
     border = distances.take(first + parted[:, k : k + 1])
     closeness = border - distances.take(first + nearest)
-    for row in np.flatnonzero(closeness.max(axis=1) <= tolerance):
-        nearest[row] = np.flatnonzero(distances[row] <= border[row] + tolerance[row])[:k]
-        closeness[row] = 1.0
-    return nearest, closeness / closeness.sum(axis=1, keepdims=True)
+    # Sums are needed anyway, and they are faster than maxima along short rows, which only few rows then need.
+    total = np.einsum("ij->i", closeness)
+    for row in np.flatnonzero(total <= k * tolerance):
+        if closeness[row].max() <= tolerance[row]:
+            nearest[row] = np.flatnonzero(distances[row] <= border[row] + tolerance[row])[:k]
+            closeness[row], total[row] = 1.0, k
+    return nearest, closeness / total[:, None]
 
 
 def _square_norms(X: Any) -> FloatArray:

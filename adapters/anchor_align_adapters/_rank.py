@@ -24,9 +24,10 @@ from scipy.sparse.csgraph import connected_components
 
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
 
+from ._leading_directions import leading_directions
+
 FIRST_LAM = 0.1
 FIRST_ANCHOR_SCALE = 10.0
-TOLERANCE = 1e-7  # largest distance of the sum of the k largest eigenvalues from k
 SPARSE_COST = 50  # multiply-adds of a dense product in the time of one of a sparse product
 DENSE_ENTRIES = 2**24  # entries of the largest dense T: 128 MB
 
@@ -44,9 +45,6 @@ class RankResult:
 class SingularVectors(Protocol):
     """Singular vectors of a graph, which may be on a cluster, as the rounds use them."""
 
-    @property
-    def eigenvalues(self) -> FloatArray: ...
-
     def first_places(self) -> tuple[Any, FloatArray]:
         """f_i of the samples and f_j of the anchors, for the first round."""
 
@@ -61,9 +59,11 @@ class GraphsOnSupport(Protocol):
     def values(self) -> Any:
         """Values of the graph itself."""
 
-    def spectrum(self, values: Any, k: int, /) -> SingularVectors: ...
+    def components(self, values: Any, /) -> tuple[int, IndexArray]:
+        """Number of connected components, and the component of every node of the graph that is known here."""
 
-    def components(self, values: Any, /) -> tuple[int, Any]: ...
+    def spectrum(self, values: Any, k: int, component: IndexArray, /) -> SingularVectors:
+        """The k largest singular values and vectors of a graph with these components, fewer than k."""
 
     def project(self, a: Any, b: FloatArray, lam: float, /) -> Any:
         """Values of the next graph, from the places of samples and anchors."""
@@ -92,9 +92,9 @@ def rank_constrained_graph(G: Any, n_components: int, max_iter: int = 50) -> Ran
     used = np.flatnonzero(np.bincount(full.indices, minlength=full.shape[1]))
     support = Support(full[:, used] if len(used) < full.shape[1] else full)
     values, n_iter = _iterate(support, n_components, max_iter)
-    count, labels = support.components(values)
+    count, component = support.components(values)
     graph = sp.csr_array((values, used[support.columns], support.row_edges), shape=full.shape)
-    return RankResult(graph, labels, count, n_iter)
+    return RankResult(graph, component[: len(component) - len(used)], count, n_iter)
 
 
 def entries_of(G: Any) -> sp.csr_array:
@@ -107,30 +107,22 @@ def entries_of(G: Any) -> sp.csr_array:
 
 def _iterate(support: GraphsOnSupport, k: int, max_iter: int) -> tuple[Any, int]:
     values = support.values
-    spectrum = support.spectrum(values, k)
-    if _count(support, values, spectrum, k) >= k:  # no round can join components: entries are only taken away
+    count, component = support.components(values)
+    if count >= k:  # no round can join components: entries are only taken away
         return values, 0
     lam = FIRST_LAM
-    a, b = spectrum.first_places()
+    a, b = support.spectrum(values, k, component).first_places()
     for n_iter in range(1, max_iter + 1):
         values = support.project(a, b, lam)
-        spectrum = support.spectrum(values, k)
-        count = _count(support, values, spectrum, k)
+        count, component = support.components(values)
         if count == k:
             return values, n_iter
         if count > k:
             lam /= 2.0
         else:
             lam *= 2.0
-            a, b = spectrum.places()
+            a, b = support.spectrum(values, k, component).places()
     return values, max_iter
-
-
-def _count(support: GraphsOnSupport, values: Any, spectrum: SingularVectors, k: int) -> int:
-    """Number of components; 0 if the eigenvalues show that there are fewer than k."""
-    if spectrum.eigenvalues[:k].sum() < k - TOLERANCE:
-        return 0
-    return support.components(values)[0]
 
 
 def largest_eigenpairs(gram: FloatArray, k: int) -> tuple[FloatArray, FloatArray]:
@@ -160,22 +152,25 @@ class Support:
         self._positions = self.rows * m + self.columns
 
     def components(self, values: FloatArray) -> tuple[int, IndexArray]:
+        """Number of components, and the component of every sample and then of every anchor."""
         n, m = self.shape
         kept = values > 0
         ends = (self.rows[kept], n + self.columns[kept])
         links = sp.csr_array((np.ones(len(ends[0]), dtype=bool), ends), shape=(n + m, n + m))
         count, labels = connected_components(links, directed=False)
-        return int(count), np.asarray(labels[:n], dtype=np.intp)
+        return int(count), np.asarray(labels, dtype=np.intp)
 
-    def spectrum(self, values: FloatArray, k: int) -> Spectrum:
+    def spectrum(self, values: FloatArray, k: int, component: IndexArray) -> Spectrum:
         """Singular vectors of the normalised graph, over sqrt(2), and its k largest eigenvalues."""
         n, m = self.shape
         row_degrees = np.bincount(self.rows, values, n).astype(np.float64)
         column_degrees = np.bincount(self.columns, values, m).astype(np.float64)
         T = self.matrix(values / np.sqrt(row_degrees[self.rows] * column_degrees[self.columns]))
-        gram = T.T @ T
-        gram = gram.toarray() if is_sparse(gram) else gram
-        eigenvalues, V = largest_eigenpairs(gram, k)
+        found = leading_directions(T, column_degrees, component[n:], k) if is_sparse(T) else None
+        if found is None:
+            gram = T.T @ T
+            found = largest_eigenpairs(gram.toarray() if is_sparse(gram) else gram, k)
+        eigenvalues, V = found
         U = (T @ V) / np.sqrt(2.0 * eigenvalues)
         return Spectrum(row_degrees, column_degrees, eigenvalues, U, V / np.sqrt(2.0))
 

@@ -163,7 +163,7 @@ class PartsSupport:
         self._parts = parts
         self.values = Entries(parts.zip(parts.map(Part.own_values)))
 
-    def spectrum(self, values: Entries, k: int) -> PartsSpectrum:
+    def spectrum(self, values: Entries, k: int, component: IndexArray) -> PartsSpectrum:
         sums, used = values.sums, values.sums.used
         roots = np.sqrt(sums.degrees[used])
         eigenvalues, found = largest_eigenpairs(sums.gram[np.ix_(used, used)] / roots / roots[:, None], k)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,15 @@ class Scaler:
 
     def __call__(self, X: Any) -> ScaledRows:
         return ScaledRows(X, self.centre, self.divisor, self.unit, self.known, self.double)
+
+    def plain(self) -> dict[str, Any]:
+        """The scale as numbers and arrays by name, so that a model can be saved."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: dict[str, Any]) -> Scaler:
+        known = plain["known"]
+        return cls(**{**plain, "known": None if known is None else ColumnStats(**known)})
 
 
 def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
@@ -72,13 +81,14 @@ def _spread(stats: ColumnStats, dtype: np.dtype[Any]) -> FloatArray:
     return np.where((stats.low < stats.high) & (spread > noise), spread, 0.0)
 
 
-def scale_views(views: Sequence[Any], scale: str | None) -> tuple[list[ScaledRows], list[Scaler]]:
+def scale_views(views: Sequence[Any], scale: str | None) -> tuple[list[ScaledRows], list[dict[str, Any]]]:
+    """Scaled views, and the plain scales for other samples."""
     scalers = [learn_scaler(X, scale, view) for view, X in enumerate(views)]
-    return apply_scalers(views, scalers), scalers
+    return [scaler(X) for scaler, X in zip(scalers, views, strict=True)], [scaler.plain() for scaler in scalers]
 
 
-def apply_scalers(views: Sequence[Any], scalers: Sequence[Scaler]) -> list[ScaledRows]:
-    return [scaler(X) for scaler, X in zip(scalers, views, strict=True)]
+def apply_scalers(views: Sequence[Any], scalers: Sequence[dict[str, Any]]) -> list[ScaledRows]:
+    return [Scaler.from_plain(scaler)(X) for scaler, X in zip(scalers, views, strict=True)]
 
 
 class _SideBySide:

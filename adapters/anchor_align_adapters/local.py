@@ -48,6 +48,9 @@ class Local(Adapter):
     kmeans : {"full", "minibatch", "sample"}, default="full"
         "full": k-means on all samples. For millions of samples: "sample", k-means on a random sample of 500 for each
         anchor, 20,000 at least; "minibatch", k-means on 100 random batches, each a tenth of that size.
+    max_iter : int, default=30
+        Most rounds of k-means. Up to a few thousand samples it ends earlier. With more samples the number of rounds
+        would grow with them, for anchors that are hardly better.
 
     Notes
     -----
@@ -82,6 +85,7 @@ class Local(Adapter):
         directions: float = 1.5,
         n_init: int = 1,
         kmeans: str = "full",
+        max_iter: int = 30,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.scale = scale
@@ -89,6 +93,7 @@ class Local(Adapter):
         self.directions = directions
         self.n_init = n_init
         self.kmeans = kmeans
+        self.max_iter = max_iter
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Ten for each cluster, at most a third of the samples and 400; but at least two for each cluster."""
@@ -108,7 +113,13 @@ class Local(Adapter):
         counts = check_n_anchors(n_anchors, views)
         scaled, scalers = scale_views(views, self.scale)
         anchors = anchors_of_views(
-            scaled, counts, scale=self.scale, n_init=self.n_init, random_state=random_state, kind=self.kmeans
+            scaled,
+            counts,
+            scale=self.scale,
+            n_init=self.n_init,
+            random_state=random_state,
+            kind=self.kmeans,
+            max_iter=self.max_iter,
         )
         return AnchorGraphs((), anchors, state=(scalers, [_distinct(A) for A in anchors]))
 

@@ -21,7 +21,7 @@ Z are equal; degrees, eigenvalues and losses have a small positive floor; F is c
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ from anchor_align.checks import check_choice, check_number, check_whole_number
 from anchor_align.kmeans import fit_kmeans
 
 from ._kmeans_anchors import anchors_of_views, check_n_anchors
-from ._scaling import Scaler, apply_scalers, scale_views
+from ._scaling import apply_scalers, scale_views
 
 ORDERS = ("aligned", "given")
 LEAST_ROUNDS, LEAST_DEGREE = 5, 1e-12
@@ -123,19 +123,18 @@ class MSGL(Adapter):
         )
         data = [_ViewTerms.of(X, A) for X, A in zip(scaled, anchors, strict=True)]
         if self.order == "aligned" and len(data) > 1:
-            orders = (
-                AnchorAligner(random_state=random_state).fit([self._own_graph(each) for each in data]).permutations_
-            )
+            # The best reference, not the consensus: the measured accuracies of this adapter are with it.
+            aligner = AnchorAligner(reference="auto", random_state=random_state)
+            orders = aligner.fit([self._own_graph(each) for each in data]).permutations_
             data = [each.permuted(order) for each, order in zip(data, orders, strict=True)]
             anchors = [A[order] for A, order in zip(anchors, orders, strict=True)]
         model, Z = self._learn(data, n_clusters)
-        return AnchorGraphs([Z] * len(views), anchors, aligned=True, state=(scalers, model))
+        return AnchorGraphs([Z] * len(views), anchors, aligned=True, state=(scalers, asdict(model)))
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> list[FloatArray]:
         """Graphs of samples on the anchors, from the weights and the embedding of the fit."""
-        scalers: Sequence[Scaler]
-        model: _Model
-        scalers, model = learned.state
+        scalers, plain = learned.state
+        model = _Model(**{**plain, "embedding": _Embedding(**plain["embedding"])})
         scaled = apply_scalers(views, scalers)
         data = [_ViewTerms.of(X, A) for X, A in zip(scaled, learned.anchors or (), strict=True)]
         linear = sum(w * each.cross for w, each in zip(model.weights, data, strict=True))

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from ..arrays import BoolArray, Graph, is_sparse
 from ..blocks import Parts, map_rows, read_rows
 from ..errors import AdapterError, InputError
-from ..graphs import GraphSet, Order, permute_columns, store
+from ..graphs import GraphSet, Order, numbers_of_sample, permute_columns, store
 from ._fusion import Fusion
 
 
@@ -85,7 +85,8 @@ class FusedRows:
 
     @property
     def width(self) -> int:
-        return self.graphs.width + self.shape[1]
+        entries = numbers_of_sample(self.graphs.typical_graphs) if is_sparse(self.meta) else self.shape[1]
+        return self.graphs.width + entries
 
     def block(self, rows: slice) -> Any:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -4,6 +4,7 @@ from ._agreement import anchors_in_use as anchors_in_use
 from ._agreement import centred_pair as centred_pair
 from ._agreement import evenness as evenness
 from ._agreement import leading_agreement as leading_agreement
+from ._agreement import pair_agreement as pair_agreement
 from ._agreement import view_agreement as view_agreement
 from ._column_maps import Order as Order
 from ._column_maps import aligned_product as aligned_product

@@ -67,13 +67,22 @@ def view_agreement(grams: GramMatrices) -> float | None:
     >>> round(view_agreement(same), 2), view_agreement(other) < 0.2
     (1.0, True)
     """
-    found = []
-    for u, v in itertools.combinations(range(grams.n_views), 2):
+    pairs = pair_agreement(grams)[np.triu_indices(grams.n_views, 1)]
+    found = pairs[~np.isnan(pairs)]
+    return min(float(np.mean(found)), 1.0) if len(found) else None
+
+
+def pair_agreement(grams: GramMatrices) -> FloatArray:
+    """Linear CKA of every pair of views, views x views; NaN on the diagonal and for views without a common sample."""
+    n = grams.n_views
+    found = np.full((n, n), np.nan)
+    for u, v in itertools.combinations(range(n), 2):
         pair = centred_pair(grams, u, v)
         if pair is not None:
             norms = [float(np.linalg.norm(each)) for each in (pair.first, pair.second)]
-            found.append(float(np.linalg.norm(pair.cross)) / np.sqrt(norms[0] * norms[1]) if min(norms) > 0 else 0.0)
-    return min(float(np.mean(found)), 1.0) if found else None
+            cka = float(np.linalg.norm(pair.cross)) / np.sqrt(norms[0] * norms[1]) if min(norms) > 0 else 0.0
+            found[u, v] = found[v, u] = cka
+    return found
 
 
 def anchors_in_use(grams: GramMatrices) -> float:

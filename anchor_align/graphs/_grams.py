@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import FloatArray, GraphLike
-from ..blocks import Here, check_finite, check_graphs
+from ..blocks import Here, check_finite
 from ..checks import check_callback, check_whole_number, is_iterable
 from ..errors import InputError, InputTypeError
 from ._gram_products import count_entries, sum_products
 from ._graph_sets import GraphSet, StoredGraphs
-from ._missing import PairSums, check_missing, columns_of
+from ._missing import PairSums, columns_of
 
 SMALLEST_NORM = 1e-140  # products of graphs with a smaller norm lose digits to underflow
 _NOTHING: Any = object()
@@ -105,6 +105,7 @@ class GramMatrices:
         mask: npt.ArrayLike | None = None,
         missing: str = "error",
         callback: Callable[[int, int], object] | None = None,
+        join: str | None = None,
     ) -> GramMatrices:
         """Compute the Gram matrices in one pass over the rows.
 
@@ -113,13 +114,15 @@ class GramMatrices:
         graphs : list of array-like, sparse or Dask array of shape (n_samples, n_anchors)
             One graph per view. The numbers of anchors may differ. Products of Dask arrays are computed and added where
             their chunks are.
-        mask : array-like of bool of shape (n_views, n_samples), optional
+        mask : array-like of bool of shape (n_views, n_samples) or (n_samples, n_views), optional
             False where a sample is missing in a view; these rows are not read. Every sample must be present in some
             view. Not for Dask arrays.
         missing : {"error", "nan"}, default="error"
             "nan": a row with only NaN is a missing sample.
         callback : callable, optional
             Called as ``callback(rows_done, n_samples)`` after each block.
+        join : {"inner", "outer"}, optional
+            Which samples to keep if DataFrames name different ones, see :func:`align`.
 
         Raises
         ------
@@ -127,8 +130,7 @@ class GramMatrices:
             If the graphs are not 2-D, real and finite with the same samples, or a sample is in no view.
         """
         check_callback(callback)
-        checked = check_graphs(graphs, same_anchors=False)
-        return cls.of_set(StoredGraphs(checked, check_missing(checked, mask, missing)), callback)
+        return cls.of_set(StoredGraphs.from_user(graphs, mask, missing, join), callback)
 
     @classmethod
     def of_set(cls, graphs: GraphSet, callback: Callable[[int, int], object] | None = None) -> GramMatrices:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import getitem
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import BoolArray, Graph, is_sparse
-from ..blocks import Here, Parts, empty, engine_of, growing, map_rows, read_only, read_rows, write_rows
-from ._missing import without_missing
+from ..arrays import BoolArray, Graph, GraphLike, is_sparse
+from ..blocks import Here, Parts, empty, engine_of, growing, join_graphs, map_rows, read_only, read_rows, write_rows
+from ._missing import check_missing, without_missing
 
 
 class GraphSet(ABC):
@@ -96,6 +96,14 @@ class StoredGraphs(GraphSet):
     mask: BoolArray | None = None
     kept: Parts | None = field(default=None, repr=False)
 
+    @classmethod
+    def from_user(
+        cls, graphs: Iterable[GraphLike], mask: object = None, missing: str = "error", join: str | None = None
+    ) -> StoredGraphs:
+        """Checked graphs, with samples joined by name; the parameters are those of :func:`anchor_align.align`."""
+        checked, joined = join_graphs(graphs, join)
+        return cls(checked, check_missing(checked, mask, missing, joined=joined))
+
     @property
     def sources(self) -> Sequence[Graph]:
         return self.graphs
@@ -142,7 +150,9 @@ class MadeGraphs(GraphSet):
 
     @property
     def row_width(self) -> int:
-        return numbers_of_sample(self.views) + 3 * sum(self.sizes)
+        # Distances to the anchors of one view at a time, from which sparse rows are picked, and the rows themselves.
+        distances = max((Z.shape[1] for Z in self.like if is_sparse(Z)), default=0)
+        return numbers_of_sample(self.views) + distances + 3 * numbers_of_sample(self.like)
 
     def parts(self) -> Parts:
         return self._chunks().map(StoredGraphs) if engine_of(self.views[0]).distributed else Here(self)
@@ -194,7 +204,7 @@ def samples_of(views: Sequence[Any], rows: slice, mask: BoolArray | None = None)
 
 def numbers_of_sample(views: Sequence[Any]) -> int:
     """Number of entries that one sample has in all views."""
-    return sum(1 + X.nnz // X.shape[0] if is_sparse(X) else int(X.shape[1]) for X in views)
+    return sum(1 + X.nnz // max(X.shape[0], 1) if is_sparse(X) else int(X.shape[1]) for X in views)
 
 
 def common_dtype(graphs: Sequence[Graph]) -> np.dtype[Any]:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from ..arrays import BoolArray, FloatArray, Graph, is_sparse
-from ..blocks import engine_of, map_rows, read_rows
+from ..blocks import JoinedSamples, engine_of, map_rows, read_rows
 from ..checks import check_choice
 from ..errors import InputError, InputTypeError
 
@@ -115,15 +115,23 @@ def check_missing(
     mask: object,
     missing: object = "error",
     *,
+    joined: JoinedSamples | None = None,
     names: Sequence[str] | None = None,
     columns: str = "anchors",
 ) -> BoolArray | None:
     """Mask of present samples (views x samples) from a mask, from rows of NaN, or both; None if none is missing.
 
-    With ``missing="nan"`` a row with only NaN is a missing sample. ``names`` of the views and ``columns`` are for
-    messages.
+    With ``missing="nan"`` a row with only NaN is a missing sample. ``joined`` says how the samples of the graphs were
+    joined by name. ``names`` of the views and ``columns`` are for messages.
     """
     check_choice("missing", missing, MISSING)
+    if joined is not None and joined.moved:
+        if mask is not None:
+            raise InputError(
+                "mask says by position where a sample is missing, but the views have their samples in different "
+                "orders, by their names. Put all views in one order, or leave missing samples out and use join='outer'."
+            )
+        mask = joined.mask
     if mask is None and missing == "error":
         return None
     present = check_mask(mask, len(graphs), int(graphs[0].shape[0]))
@@ -138,7 +146,10 @@ def check_missing(
 
 
 def check_mask(mask: object, n_views: int, n_samples: int) -> BoolArray:
-    """A mask that fits the graphs; without a mask, all True."""
+    """A mask that fits the graphs, views x samples; without a mask, all True.
+
+    A mask of samples x views is transposed. If both numbers are equal, rows are views.
+    """
     if mask is None:
         return np.ones((n_views, n_samples), dtype=np.bool_)
     if np.ma.is_masked(mask):
@@ -149,13 +160,15 @@ def check_mask(mask: object, n_views: int, n_samples: int) -> BoolArray:
         raise InputError(f"mask must have one row per view ({n_views}) and one column per sample: {error}.") from error
     if values.dtype.kind != "b":
         raise InputTypeError(f"mask must be True where a view has a sample, else False; got dtype {values.dtype}.")
-    if values.shape != (n_views, n_samples):
-        hint = "; transpose it" if values.shape == (n_samples, n_views) else ""
-        raise InputError(
-            f"mask must have one row per view and one column per sample, shape {(n_views, n_samples)}; "
-            f"got {values.shape}{hint}."
-        )
-    return values
+    if values.shape == (n_views, n_samples):
+        return values
+    # scikit-learn slices the first axis of what is routed to fit: there a mask has one row per sample.
+    if values.shape == (n_samples, n_views):
+        return np.ascontiguousarray(values.T)
+    raise InputError(
+        f"mask must have one row per view and one column per sample, shape {(n_views, n_samples)}, or be transposed; "
+        f"got {values.shape}."
+    )
 
 
 def check_present(mask: BoolArray) -> None:

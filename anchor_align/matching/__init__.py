@@ -5,6 +5,7 @@ from ._aligner import AnchorAligner
 from ._certificate import ambiguous
 from ._many_views import Progress
 from ._match_notes import chance_notes, tie_notes
+from ._pair_solvers import EFFORTS as EFFORTS
 from ._pair_solvers import METHODS as METHODS
 from ._parameters import check_lam, check_reference
 from ._scaled_grams import LAM_SCALES as LAM_SCALES

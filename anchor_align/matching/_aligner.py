@@ -15,10 +15,10 @@ from ..arrays import GraphLike
 from ..blocks import blas_limit, check_graphs
 from ..checks import check_callback, check_choice, check_flag, check_seed, check_whole_number
 from ..errors import InputError
-from ..graphs import MISSING, GramMatrices, GraphSet, Order, StoredGraphs, check_missing, permute_columns
+from ..graphs import MISSING, GramMatrices, GraphSet, Order, StoredGraphs, permute_columns
 from ._certificate import ambiguous, warn_of_thin_anchors
 from ._many_views import Matcher, Progress, Solution
-from ._pair_solvers import MANY_TO_ONE, METHODS
+from ._pair_solvers import EFFORTS, MANY_TO_ONE, METHODS
 from ._parameters import check_lam, check_reference, check_seeds
 from ._row_sample import RowSample
 from ._scaled_grams import LAM_SCALES, scale_grams
@@ -41,7 +41,7 @@ class _Solved:
 class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     """Align the anchors of several views and measure the quality of the match.
 
-    The parameters are those of :func:`align`, except that :meth:`fit` takes ``mask`` and ``missing``, and
+    The parameters are those of :func:`align`, except that :meth:`fit` takes ``mask``, ``missing`` and ``join``, and
     ``near_ties``: "objective" (default) takes the match with the largest objective in any case; "largest" exchanges
     anchors if the objective hardly changes (by at most 1 % of an anchor's mean contribution for each of them) and if
     the largest anchors of the samples then coincide clearly more often. All numbers of a
@@ -82,8 +82,8 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         samples are not at hand: for Gram matrices without ``graphs``, for Dask arrays, for one view, for infinite lam,
         and for "pfp-many-to-one".
     above_chance_ : ndarray of bool of shape (n_views,) or None
-        Whether ``objective_`` exceeds ``chance_`` by more than 4 standard deviations and by more than 5 % of the way
-        from there to the objective of equal graphs.
+        Whether the view agrees with the others (linear CKA of the graphs, which no order of anchors changes) clearly
+        better than with its samples shuffled: by more than 4 standard deviations of 20 draws of at most 500 samples.
     n_iter_ : ndarray of shape (n_views,)
         Number of iterations; for "exact" and up to 8 anchors, of evaluated permutations or branches.
     history_ : list of tuple of float
@@ -110,7 +110,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         lam: float = 0.1,
         *,
         lam_scale: str = "balanced",
-        reference: SupportsIndex | str = "auto",
+        reference: SupportsIndex | str = "consensus",
         method: str = "ascent",
         seeds: Any = None,
         many_to_one: bool = False,
@@ -118,6 +118,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         random_state: Any = 0,
         callback: Callable[[Progress], object] | None = None,
         near_ties: str = "objective",
+        effort: str = "normal",
     ) -> None:
         self.lam = lam
         self.lam_scale = lam_scale
@@ -129,6 +130,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         self.random_state = random_state
         self.callback = callback
         self.near_ties = near_ties
+        self.effort = effort
 
     def fit(
         self,
@@ -138,6 +140,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         mask: npt.ArrayLike | None = None,
         missing: str = "error",
         graphs: Iterable[GraphLike] | GraphSet | None = None,
+        join: str | None = None,
     ) -> AnchorAligner:
         """Find the permutations.
 
@@ -145,17 +148,19 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         ----------
         Z_list : list of array-like or sparse of shape (n_samples, n_anchors), or GramMatrices
         y : ignored
-        mask : array-like of bool of shape (n_views, n_samples), optional
+        mask : array-like of bool of shape (n_views, n_samples) or (n_samples, n_views), optional
             False where a sample is missing in a view, see :func:`align`. Not for Gram matrices, which include it.
         missing : {"error", "nan"}, default="error"
             "nan": a row with only NaN is a missing sample.
         graphs : list of graphs, optional
             With Gram matrices: the graphs that they were computed from, for ``chance_`` and near-ties. A few rows are
-            read. ``mask`` and ``missing`` then describe them.
+            read. ``mask``, ``missing`` and ``join`` then describe them.
+        join : {"inner", "outer"}, optional
+            Which samples to keep if DataFrames name different ones, see :func:`align`.
         """
         # On one thread, sums are rounded in the same way for any number of threads.
         with blas_limit.using():
-            solved = self._solve(Z_list, mask, missing, graphs)
+            solved = self._solve(Z_list, mask, missing, graphs, join)
             certificates = solved.matcher.certificates(solved.solution)
             chance = None
             # The structure term alone does not depend on which samples belong together.
@@ -179,7 +184,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         )
         self.chance_ = None if chance is None else chance.mean
         self.chance_sd_ = None if chance is None else chance.spread
-        self.above_chance_ = None if chance is None else chance.clearly_below(self.objective_)
+        self.above_chance_ = None if chance is None else chance.exceeded
         self.n_iter_ = np.array([match.n_iter for match in solved.solution.matches])
         self.history_ = [match.history for match in solved.solution.matches]
         self._orders: list[Order] = solved.columns.orders
@@ -210,10 +215,11 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         *,
         mask: npt.ArrayLike | None = None,
         missing: str = "error",
+        join: str | None = None,
     ) -> list[Any]:
-        """Fit, then return the aligned graphs."""
-        graphs = check_graphs(Z_list, same_anchors=False)
-        return self.fit(graphs, mask=mask, missing=missing).transform(graphs)
+        """Fit, then return the aligned graphs, all with the same samples."""
+        rows = StoredGraphs.from_user(Z_list, mask, missing, join)
+        return self.fit(rows.graphs, mask=rows.mask).transform(rows.graphs)
 
     def _solve(
         self,
@@ -221,22 +227,24 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         mask: Any,
         missing: str,
         graphs: Iterable[GraphLike] | GraphSet | None,
+        join: str | None,
     ) -> _Solved:
         lam = check_lam(self.lam)
         check_choice("lam_scale", self.lam_scale, LAM_SCALES)
         check_choice("method", self.method, METHODS)
         check_choice("missing", missing, MISSING)
         check_choice("near_ties", self.near_ties, NEAR_TIES)
+        check_choice("effort", self.effort, EFFORTS)
         many_to_one = check_flag("many_to_one", self.many_to_one)
         n_restarts = check_whole_number("n_restarts", self.n_restarts)
         seed = check_seed(self.random_state)
         check_callback(self.callback)
-        grams, rows = self._read(Z_list, mask, missing, graphs)
+        grams, rows = self._read(Z_list, mask, missing, graphs, join)
         grams.check_digits()
         reference = check_reference(self.reference, grams.n_views)
         seeds = check_seeds(self.seeds, grams.sizes)
         scaled = scale_grams(pad_grams(grams), lam, self.lam_scale)
-        matcher = Matcher(scaled, seeds, self.method, n_restarts, seed, self.callback, grams.sizes)
+        matcher = Matcher(scaled, seeds, self.method, n_restarts, seed, self.callback, grams.sizes, self.effort)
         solution = matcher.solve(reference)
         # Matches that are not one-to-one have no chance level: a shuffled view is matched one-to-one.
         sample = None if rows is None or self.method == MANY_TO_ONE else RowSample.of_set(rows)
@@ -255,13 +263,19 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         return _Solved(grams, matcher, solution, columns, sample)
 
     def _read(
-        self, Z_list: Any, mask: Any, missing: str, graphs: Iterable[GraphLike] | GraphSet | None
+        self, Z_list: Any, mask: Any, missing: str, graphs: Iterable[GraphLike] | GraphSet | None, join: str | None
     ) -> tuple[GramMatrices, GraphSet | None]:
         """Gram matrices and, if they are at hand, the graphs."""
         if isinstance(Z_list, GramMatrices):
-            if graphs is None and (mask is not None or missing != "error"):
-                raise InputError("Gram matrices include the missing samples: pass mask and missing to GramMatrices.")
-            rows = graphs if graphs is None or isinstance(graphs, GraphSet) else _stored(graphs, mask, missing)
+            if graphs is None and (mask is not None or missing != "error" or join is not None):
+                raise InputError(
+                    "Gram matrices include the missing samples: pass mask, missing and join to GramMatrices."
+                )
+            rows = (
+                graphs
+                if graphs is None or isinstance(graphs, GraphSet)
+                else StoredGraphs.from_user(graphs, mask, missing, join)
+            )
             if rows is not None and (rows.sizes, rows.n_samples) != (Z_list.sizes, Z_list.n_samples):
                 raise InputError(
                     f"The graphs have {rows.n_samples} samples and {rows.sizes} anchors; the Gram matrices have "
@@ -272,10 +286,5 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
             raise InputError("graphs are for Gram matrices; here they are given twice.")
         callback = self.callback
         report = None if callback is None else lambda done, total: callback(Progress("grams", done, total))
-        rows = _stored(Z_list, mask, missing)
+        rows = StoredGraphs.from_user(Z_list, mask, missing, join)
         return GramMatrices.of_set(rows, report), rows
-
-
-def _stored(graphs: Iterable[GraphLike], mask: Any, missing: str) -> StoredGraphs:
-    checked = check_graphs(graphs, same_anchors=False)
-    return StoredGraphs(checked, check_missing(checked, mask, missing))

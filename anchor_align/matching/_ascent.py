@@ -1,10 +1,6 @@
 """Ascent: repeated linear assignment and pairwise swaps from several starts.
 
-It uses the reduced form of the problem (see ``Reduced``) and two moves, each only if it raises the objective:
-
-- *assignment*: the permutation that is best for the gradient at the current one, all anchors at once;
-- *swap*: two anchors exchange their partners. One matrix product gives the gains of all pairs, and after each swap the
-  other candidates are checked again in O(m).
+It uses the reduced form of the problem (see ``Reduced``) and the moves of :mod:`._climb`.
 
 Starts are the gradient at the uniform matrix (the centre of all permutations) and the assignment of the Gilmore-Lawler
 bound. For few anchors there are also the feature term alone and random starts, most of them for up to twelve anchors;
@@ -22,14 +18,14 @@ import math
 
 import numpy as np
 
-from ..arrays import FloatArray, IndexArray
+from ..arrays import IndexArray
+from ._climb import Climb
 from ._pair_problem import Match, PairProblem, Reduced, assign, gilmore_lawler
 
 FEW = 12  # up to this many anchors there are several times as many starts and restarts
 FEW_STARTS = 40  # random starts for few anchors
 FEW_RESTARTS = 4  # and restarts, in units of ``n_restarts``
 SMALL = 32  # up to this many anchors a climb is so fast that random starts are always added
-LARGE = 80  # from this size on a linear assignment is slower than the swaps: swaps come first
 # Up to this size all restarts are used; beyond it fewer, because each takes time of about the cube of the size.
 ALL_RESTARTS = 50
 # Relative distance from the bound above which a problem is hard; up to the second, half the restarts are enough.
@@ -72,10 +68,11 @@ def ascend(
     return search.best
 
 
-def climb(problem: PairProblem, start: IndexArray) -> Match:
-    """Climb from one permutation."""
+def climb(problem: PairProblem, *starts: IndexArray) -> Match:
+    """Climb from a few permutations; the best result, the first of equals."""
     search = _Search(problem.reduced)
-    search.climb(start)
+    for start in starts:
+        search.climb(start)
     return search.best
 
 
@@ -98,62 +95,18 @@ class _Search:
 
     def climb(self, p: IndexArray) -> None:
         """Climb from ``p`` to a permutation that neither an assignment nor a swap improves."""
-        if not self._is_new(p):
+        key = p.tobytes()
+        if key in self._visited:
             return
-        reduced = self.reduced
-        moves = [_assignment_step, _swap_step]
-        if reduced.size >= LARGE:
-            moves.reverse()
-        product = reduced.product(p)
-        history = [reduced.value(p, product)]
-        failed = 0
-        while failed < len(moves):
-            step = moves[0](reduced, p, product)
-            next_product = product if step is p else reduced.product(step)
-            value = reduced.value(step, next_product)
-            if value > history[-1] + reduced.tolerance:
-                p, product = step, next_product
-                history.append(value)
-                failed = 0
-                if not self._is_new(p):
-                    return  # an earlier climb continued from here
-            else:
-                failed += 1
-                moves.reverse()
-        if np.isfinite(self.best.value) and abs(history[-1] - self.best.value) > reduced.tolerance:
+        self._visited.add(key)
+        way = Climb(self.reduced, p)
+        if not way.run(self._visited):
+            return
+        value = way.history[-1]
+        if np.isfinite(self.best.value) and abs(value - self.best.value) > self.reduced.tolerance:
             self.disagreed = True
-        if history[-1] > self.best.value + reduced.tolerance:
-            self.best = Match(p, history[-1], len(history), tuple(history))
+        if value > self.best.value + self.reduced.tolerance:
+            self.best = Match(way.p, value, len(way.history), tuple(way.history))
 
     def proven(self, bound: float, gap: float = 0.0) -> bool:
         return self.best.value >= bound - gap * abs(bound) - self.reduced.tolerance
-
-    def _is_new(self, p: IndexArray) -> bool:
-        key = p.tobytes()
-        new = key not in self._visited
-        self._visited.add(key)
-        return new
-
-
-def _assignment_step(reduced: Reduced, p: IndexArray, product: FloatArray) -> IndexArray:
-    """Permutation that is best for the gradient at ``p``; ``p`` itself if there is no other."""
-    step = assign(reduced.L + 2.0 * product, near=p)
-    return p if np.array_equal(step, p) else step
-
-
-def _swap_step(reduced: Reduced, p: IndexArray, product: FloatArray) -> IndexArray:
-    """Take improving swaps in order of their gain. Each is checked again after the ones before it."""
-    m = reduced.size
-    gains = np.triu(reduced.swap_gains(p, product), 1).ravel()
-    candidates = np.flatnonzero(gains > reduced.tolerance)
-    if candidates.size > m:
-        candidates = candidates[np.argpartition(-gains[candidates], m)[:m]]
-    if not candidates.size:
-        return p
-    order = candidates[np.argsort(-gains[candidates], kind="stable")]
-    p = p.copy()
-    for rank, pair in enumerate(order.tolist()):
-        a, b = divmod(pair, m)
-        if rank == 0 or reduced.swap_gain(p, a, b) > reduced.tolerance:
-            p[a], p[b] = p[b], p[a]
-    return p

@@ -12,12 +12,11 @@ if TYPE_CHECKING:
 
 
 def chance_notes(aligner: AnchorAligner, names: Sequence[str]) -> list[str]:
-    """One clause for each view whose match is not clearly above chance; ``names`` are those of the views."""
-    if aligner.chance_ is None or aligner.chance_sd_ is None or aligner.above_chance_ is None:
+    """One clause for each view that agrees with the others no better than by chance; ``names`` are the views'."""
+    if aligner.above_chance_ is None:
         return []
     return [
-        f"{names[view]} is matched hardly better than by chance: objective {aligner.objective_[view]:.3g}, with its "
-        f"samples shuffled {aligner.chance_[view]:.3g} \N{PLUS-MINUS SIGN} {aligner.chance_sd_[view]:.1g}"
+        f"{names[view]} agrees with the other views hardly better than by chance"
         for view in np.flatnonzero(~aligner.above_chance_).tolist()
     ]
 

@@ -20,10 +20,18 @@ from ..errors import InputError
 from ._ascent import ascend, climb
 from ._fixed_point import fixed_point
 from ._pair_problem import RELATIVE_TOLERANCE, Match, PairProblem, assign, gilmore_lawler, total
+from ._tabu import search_on
 
 MANY_TO_ONE: Final = "pfp-many-to-one"
-CLIMB: Final = "climb"  # one climb from the identity: for steps on the way to another result, not for users
+# For steps on the way to another result, not for users: the best assignment of the linear term; one climb from there;
+# one climb from the identity; both climbs.
+LINEAR: Final = "linear"
+CLIMB_FROM_LINEAR: Final = "climb from linear"
+CLIMB: Final = "climb"
+CLIMB_TWICE: Final = "climb twice"
+SEARCH: Final = "search"  # the ascent, then a tabu search from its result: effort="high"
 METHODS: Final = ("ascent", "pfp", "exact", MANY_TO_ONE)
+EFFORTS: Final = ("normal", "high")
 MAX_EXACT = 10
 MAX_ENUMERATED = 8  # up to this many anchors, all permutations are evaluated: it takes about the time of an ascent
 LEAF = 6
@@ -64,18 +72,22 @@ def _solve_free(problem: PairProblem, method: str, identity: IndexArray | None, 
     rng = np.random.default_rng(seed)
     if method in ("pfp", MANY_TO_ONE):
         match = fixed_point(canonical, one_to_one=method == "pfp")
-    elif method == CLIMB and identity is not None:
-        match = climb(canonical, np.argsort(columns)[identity[rows]])
+    elif method in (CLIMB_FROM_LINEAR, CLIMB, CLIMB_TWICE):
+        present = () if identity is None or method == CLIMB_FROM_LINEAR else (np.argsort(columns)[identity[rows]],)
+        linear = () if method == CLIMB and present else (assign(canonical.reduced.L, *present),)
+        match = climb(canonical, *present, *linear)
     elif method == "exact" or problem.size <= MAX_ENUMERATED:
         match = solve_exactly(canonical, rng)
-    elif not problem.A.any() or not problem.B.any():
-        # Feature term only: one linear assignment is the exact answer.
-        permutation = assign(canonical.K)
+    elif method == LINEAR or not problem.A.any() or not problem.B.any():
+        # Without a structure term, one linear assignment is the exact answer.
+        permutation = assign(canonical.reduced.L)
         value = canonical.value(permutation)
         match = Match(permutation, value, 1, (value,))
     else:
         candidates = () if identity is None else (np.argsort(columns)[identity[rows]],)
         match = ascend(canonical, n_restarts=n_restarts, rng=rng, candidates=candidates)
+        if method == SEARCH:
+            match = search_on(canonical, match, rng)
     permutation = np.empty(problem.size, dtype=np.intp)
     permutation[rows] = columns[match.permutation]
     return dataclasses.replace(match, permutation=permutation)

@@ -26,14 +26,16 @@ def check_lam(lam: object) -> float:
     return value
 
 
-def check_reference(reference: object, n_views: int) -> int | str:
+def check_reference(reference: object, n_views: int, names: Sequence[str] = ()) -> int | str:
+    """Index of the reference view, "auto" or "consensus"; ``names`` of the views are accepted, too."""
     if isinstance(reference, numbers.Integral) and not isinstance(reference, (bool, np.bool_)):
         view = int(reference)
         if not 0 <= view < n_views:
             raise InputError(f"reference {shown(view)} is out of range: there are views 0 to {n_views - 1}.")
         return view
     if isinstance(reference, str):
-        return check_choice("reference", reference, ("auto", "consensus"))
+        known = check_choice("reference", reference, ("auto", "consensus", *names))
+        return known if known in ("auto", "consensus") else list(names).index(known)
     raise InputTypeError(f"reference must be a view's index, 'auto' or 'consensus', got {shown(reference)}.")
 
 

@@ -1,7 +1,9 @@
 """A bounded sample of the rows of all graphs: what a match reaches by chance, and how often largest anchors coincide.
 
 Gram matrices do not know single samples. Some rows do: with the rows of one view in random order, the same S, and a
-K of samples that have nothing to do with each other, a match shows what its graphs reach by chance.
+K of samples that have nothing to do with each other, a match shows what its graphs reach by chance. Whether a view has
+anything in common with the others is judged by agreement (linear CKA), not by the objective: the best match of few
+samples adapts to noise, while agreement does not depend on a match.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ MOST_ROWS = 2000
 RUNS = 40  # the sample of more rows than these: runs of neighbouring rows, evenly spaced
 DRAWS = 8
 MANY_ANCHORS, FEW_DRAWS = 100, 3  # with more anchors a climb takes longer, and draws differ less
-# Standard deviations over the draws by which a match must exceed their mean, and the least part of the way from there
-# to the match of equal graphs: with many samples the draws hardly differ.
-CLEARLY, LEAST_PART = 4.0, 0.05
+# Agreement is clearly above chance if it exceeds the mean over so many draws by so many standard deviations. At most so
+# many rows are compared.
+AGREEMENT_DRAWS, CLEARLY, AGREEMENT_ROWS = 20, 4.0, 500
 # A cycle of exchanges is decided by the largest anchors if it costs each of its anchors at most this share of the mean
 # contribution of an anchor to the objective, and if the largest anchors then coincide for so many more of the samples.
 NEAR_TIE, LEAST_GAIN = 0.01, 0.02
@@ -34,17 +36,12 @@ NEAR_TIE, LEAST_GAIN = 0.01, 0.02
 class Chance:
     """Mean and standard deviation of the objective of every view by chance; NaN for the reference.
 
-    ``highest`` is the objective of equal graphs with the same norms.
+    ``exceeded`` says whether a view agrees with its partners clearly better than by chance; True for the reference.
     """
 
     mean: FloatArray
     spread: FloatArray
-    highest: FloatArray
-
-    def clearly_below(self, objective: FloatArray) -> BoolArray:
-        """Whether each view's match exceeds what its graphs reach by chance; True for the reference."""
-        least = np.maximum(CLEARLY * self.spread, LEAST_PART * (self.highest - self.mean))
-        return np.asarray(~(objective - self.mean <= least))
+    exceeded: BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +77,7 @@ class RowSample:
 
         Only K changes. One climb from the best assignment of the linear term takes the place of a whole search.
         """
-        mean, spread, highest = (np.full(len(self.graphs), np.nan) for _ in range(3))
+        mean, spread = (np.full(len(self.graphs), np.nan) for _ in range(2))
         for view, Z in enumerate(self.graphs):
             others = partners(solution, view, len(self.graphs))
             rows = np.flatnonzero(self.present[view])
@@ -95,10 +92,29 @@ class RowSample:
                 problem = PairTerms(K, terms.S1, terms.S2, terms.unit).problem(matcher.scaled.lam)
                 values.append(climb(problem, assign(problem.reduced.L)).value)
             mean[view], spread[view] = np.mean(values), np.std(values, ddof=1)
-            feature = np.mean([matcher.scaled.size_of(view, u) for u in others])
-            structures = PairProblem(np.zeros_like(terms.K), matcher.scaled.lam * terms.S1, terms.S2).scale
-            highest[view] = float(feature) + structures
-        return Chance(mean, spread, highest)
+        return Chance(mean, spread, self._agreement_exceeds_chance(solution, seed))
+
+    def _agreement_exceeds_chance(self, solution: Solution, seed: int) -> BoolArray:
+        """Whether the mean CKA of each view with its partners is clearly above that of shuffled samples."""
+        exceeds = np.ones(len(self.graphs), dtype=bool)
+        n = len(self.graphs[0])
+        rows = np.linspace(0, n - 1, min(n, AGREEMENT_ROWS)).astype(int)
+        similarities = [
+            _similarities(Z[rows], present[rows]) for Z, present in zip(self.graphs, self.present, strict=True)
+        ]
+        for view, own in enumerate(similarities):
+            others = partners(solution, view, len(self.graphs))
+            if not others:
+                continue
+            target = sum(similarities[u] for u in others)
+            kept = np.flatnonzero(self.present[view][rows])
+            rng = np.random.default_rng([seed, view, 1])
+            orders = [np.arange(len(rows)) for _ in range(AGREEMENT_DRAWS)]
+            for order in orders:
+                order[kept] = rng.permutation(kept)
+            draws = [np.vdot(target, own[np.ix_(order, order)]) for order in orders]
+            exceeds[view] = np.vdot(target, own) - np.mean(draws) > CLEARLY * np.std(draws, ddof=1)
+        return exceeds
 
     def _target(self, matcher: Matcher, view: int, other: int, order: IndexArray) -> FloatArray:
         """Graph of another view in the common order, such that its product with the view's rows has the scale of K."""
@@ -143,6 +159,15 @@ class RowSample:
             if gain > LEAST_GAIN * total and problem.value(p) - problem.value(exchanged) <= limit * len(cycle):
                 p = exchanged
         return p
+
+
+def _similarities(Z: FloatArray, present: BoolArray) -> FloatArray:
+    """Products of the centred rows, rows x rows, of norm 1; zero for samples that the view does not have."""
+    if not present.any():
+        return np.zeros((len(Z), len(Z)))
+    centred = (Z - Z[present].mean(axis=0)) * present[:, None]
+    products = centred @ centred.T
+    return np.asarray(products / (np.linalg.norm(products) or 1.0))
 
 
 def partners(solution: Solution, view: int, n_views: int) -> list[int]:

@@ -56,8 +56,11 @@ class ScaledGrams:
     ``_graph_norms[u, v]`` and ``_structure_norms[u, v]`` divide the graph and the S of view u for the pair (u, v).
     """
 
+    sums_structures = True  # the structure terms of several pairs of views are one term
+
     def __init__(self, grams: GramMatrices, lam: float, lam_scale: str) -> None:
         self.lam = lam
+        self.lam_scale = lam_scale
         self.n_views = grams.n_views
         self.n_anchors = grams.sizes[0]
         self._grams = grams
@@ -78,6 +81,12 @@ class ScaledGrams:
 
     def cross(self, u: int, v: int) -> FloatArray:
         return np.asarray(self._grams.cross(u, v) / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+
+    def cross_rows(self, u: int, v: int, rows: IndexArray) -> FloatArray:
+        """Some rows of :meth:`cross`."""
+        return np.asarray(
+            self._grams.cross(u, v).take(rows, axis=0) / (self._graph_norms[u, v] * self._graph_norms[v, u])
+        )
 
     def size_of(self, u: int, v: int) -> float:
         """Product of the norms of two graphs over their shared samples, on the scale of the objective."""
@@ -103,21 +112,41 @@ class ScaledGrams:
         together = [sum(frobenius_norm(self.cross(u, v)) / self.n_views for u in views if u != v) for v in views]
         return np.argsort(np.lexsort([without_rounding(together), without_rounding(alone)]))
 
+    @cached_property
+    def likeness(self) -> FloatArray:
+        """Similarity of any two views for any order of their anchors: |K| over the root of |S_1| |S_2|."""
+        views, grams = range(self.n_views), self._grams
+        sizes = np.sqrt([frobenius_norm(grams.structure(view)) for view in views])
+        sizes = np.where(sizes > 0, sizes, 1.0)
+        return np.array([[frobenius_norm(grams.cross(u, v) / sizes[u]) / sizes[v] for v in views] for u in views])
+
     def pair(self, u: int, v: int) -> PairTerms:
         """Terms of matching view v to view u."""
-        return PairTerms(self.cross(u, v), self.structure(u, v), self.structure(v, u), self._unit(u, v))
+        return PairTerms(self.cross(u, v), self.structure(u, v), self.structure(v, u), self.unit(u, v))
 
     def against_others(self, view: int, permutations: Sequence[IndexArray]) -> PairTerms:
-        """Terms of the match of a view to the mean of all other views, each in the order of its permutation.
+        """Terms of the match of a view, in its own order, to the mean of all other views, each in its present order.
 
         The mean is over the K and the S of the others, not over their graphs. The objective is then the mean over the
         pairs, so a better match of one view never lowers the total over all pairs.
         """
-        others = [u for u in range(self.n_views) if u != view]
-        K = sum(self.cross(u, view)[permutations[u]] for u in others) / len(others)
-        S = sum(self.structure(u, view)[np.ix_(permutations[u], permutations[u])] for u in others) / len(others)
-        unit = sum(self._unit(u, view) for u in others) / len(others)
-        return PairTerms(np.asarray(K), np.asarray(S), self.structure(view, view), unit)
+        present = list(permutations)
+        present[view] = np.arange(self.n_anchors)
+        return self.between([view], present)
+
+    def between(
+        self, group: Sequence[int], permutations: Sequence[IndexArray], others: Sequence[int] | None = None
+    ) -> PairTerms:
+        """Terms of the match of a group of views, as a whole, to others, by default all; all in their present order.
+
+        The structure terms of all pairs between the groups are one term, of the sums of S over each group.
+        """
+        rest = [u for u in range(self.n_views) if u not in group] if others is None else others
+        K = sum(self.cross_rows(u, v, permutations[u])[:, permutations[v]] for u in rest for v in group)
+        S1, S2 = (sum(permuted(self.structure(u, u), permutations[u]) for u in views) for views in (rest, group))
+        number = len(group) * len(rest)
+        unit = sum(self.unit(u, v) for u in rest for v in group) / number
+        return PairTerms(np.asarray(K) / number, np.asarray(S1) / number, np.asarray(S2), unit)
 
     def total(self, permutations: Sequence[IndexArray]) -> float:
         feature = sum(
@@ -129,7 +158,8 @@ class ScaledGrams:
         structure = (float(np.vdot(whole, whole)) - sum(float(np.vdot(S, S)) for S in aligned)) / 2.0
         return structure if np.isinf(self.lam) else feature + self.lam * structure
 
-    def _unit(self, u: int, v: int) -> float:
+    def unit(self, u: int, v: int) -> float:
+        """Factor from the objective of a pair to that of the raw graphs."""
         norms = self._structure_norms if np.isinf(self.lam) else self._graph_norms
         return float(norms[u, v]) * float(norms[v, u])
 
@@ -140,6 +170,8 @@ class SharedScaledGrams(ScaledGrams):
     "balanced" divides by the norms over these samples. "paper" multiplies by the number of all samples over the number
     of shared ones, so that every pair counts as if no sample were missing.
     """
+
+    sums_structures = False
 
     def _norms(self, lam_scale: str) -> tuple[FloatArray, FloatArray]:
         grams = self._grams
@@ -153,14 +185,16 @@ class SharedScaledGrams(ScaledGrams):
             structure_norms[u, v] = frobenius_norm(S)
         return graph_norms, structure_norms
 
-    def against_others(self, view: int, permutations: Sequence[IndexArray]) -> PairTerms:
-        """The same, with one structure term for each other view: the S of the view differs between pairs."""
-        others = [u for u in range(self.n_views) if u != view]
-        pairs = [self.pair(u, view) for u in others]
-        K = sum(pair.K[permutations[u]] for u, pair in zip(others, pairs, strict=True)) / len(others)
-        S1 = np.stack([permuted(pair.S1, permutations[u]) for u, pair in zip(others, pairs, strict=True)])
-        S2 = np.stack([pair.S2 for pair in pairs])
-        return PairTerms(np.asarray(K), S1 / len(others), S2, float(np.mean([pair.unit for pair in pairs])))
+    def between(
+        self, group: Sequence[int], permutations: Sequence[IndexArray], others: Sequence[int] | None = None
+    ) -> PairTerms:
+        """The same, with one structure term for each pair: the S of a view differs between pairs."""
+        rest = [u for u in range(self.n_views) if u not in group] if others is None else others
+        terms = [(self.pair(u, v), permutations[u], permutations[v]) for u in rest for v in group]
+        K = sum(pair.K[p][:, q] for pair, p, q in terms) / len(terms)
+        S1 = np.stack([permuted(pair.S1, p) for pair, p, _ in terms]) / len(terms)
+        S2 = np.stack([permuted(pair.S2, q) for pair, _, q in terms])
+        return PairTerms(np.asarray(K), S1, S2, float(np.mean([pair.unit for pair, _, _ in terms])))
 
     def total(self, permutations: Sequence[IndexArray]) -> float:
         total = 0.0

@@ -32,7 +32,9 @@ class AnchorGraphs:
         True if the columns of all views already correspond, for example because the same samples are the anchors of
         every view. They then stay in their order.
     state : object, optional
-        Data that the adapter needs to make graphs of new samples. Only the adapter uses it.
+        Data that the adapter needs to make graphs of new samples. Only the adapter uses it. A model can be saved if the
+        state, as the anchors and the settings of the adapter, is made of numbers, texts, True, False, None, arrays and
+        CSR arrays of numbers, slices, and lists, tuples and dicts of these. It should not grow with the samples.
     """
 
     graphs: Sequence[Any]

@@ -14,7 +14,8 @@ from ..fusion import Fusion
 from ._adapter import Adapter
 from ._baseline import Baseline
 from ._contract_checks import Refusal, check_adapter, check_baseline, check_fusion, loading, offers, step
-from ._plugin_sources import File, Source, check_files, installed_sources, read_files
+from ._found_once import Offers, keep_offers, kept_offers, known_sources
+from ._plugin_sources import File, Source, check_files, read_files
 from ._records import (
     DISABLE_VARIABLE,
     OUR_FUSIONS,
@@ -56,7 +57,7 @@ class _Loader:
     """Loads plug-ins one after the other and keeps the owner of every name."""
 
     def __init__(self, files: Sequence[Source]) -> None:
-        installed, self.failures = installed_sources()
+        installed, self.failures = known_sources()
         off = {name_key(name): name for name in map(str.strip, os.environ.get(DISABLE_VARIABLE, "").split(",")) if name}
         known = {key for source in installed for key in source.keys}
         self.unmatched = [name for key, name in off.items() if key not in known]
@@ -83,20 +84,12 @@ class _Loader:
     def load(self, source: Source) -> None:
         plugin, n_methods, n_failures = source.plugin, len(self.adapters) + len(self.baselines), len(self.failures)
         try:
-            with loading(plugin):
-                with step("cannot be imported"):
-                    loaded = source.load()
-                items = offers(loaded)
-                adapters = [self._check(check_adapter, plugin, item) for item in items.get("anchor_align_adapters", ())]
-                baselines = [
-                    self._check(check_baseline, plugin, item) for item in items.get("anchor_align_baselines", ())
-                ]
-                fusions = [self._check(check_fusion, plugin, item) for item in items.get("anchor_align_fusions", ())]
-            for adapter in filter(None, adapters):
+            offered = kept_offers(source) or self._offers(source)
+            for adapter in offered.adapters:
                 self._add(self.adapters, plugin, adapter)
-            for baseline in filter(None, baselines):
+            for baseline in offered.baselines:
                 self._add(self.baselines, plugin, baseline)
-            for fusion in filter(None, fusions):
+            for fusion in offered.fusions:
                 owner = self.fusions.setdefault(name_key(fusion.name), fusion)
                 if owner is not fusion:
                     taken = f"the fusion {fusion.name!r} is already taken by {Plugin.__str__(owner)}"
@@ -107,12 +100,30 @@ class _Loader:
         if loaded_none and len(self.failures) > n_failures and plugin.entry_point:
             self.owners.setdefault(name_key(plugin.entry_point), plugin)
 
-    def _check(self, check: Callable[[Plugin, object], T], plugin: Plugin, item: object) -> T | None:
-        try:
-            return check(plugin, item)
-        except Refusal as refusal:
-            self._refuse(plugin, refusal)
-            return None
+    def _offers(self, source: Source) -> Offers:
+        """Import a plug-in, call its hooks and check the results. They are kept if nothing is refused."""
+        plugin, n_failures = source.plugin, len(self.failures)
+        with loading(plugin):
+            with step("cannot be imported"):
+                loaded = source.load()
+            items = offers(loaded)
+            found = Offers(
+                self._checked(check_adapter, plugin, items.get("anchor_align_adapters", ())),
+                self._checked(check_baseline, plugin, items.get("anchor_align_baselines", ())),
+                self._checked(check_fusion, plugin, items.get("anchor_align_fusions", ())),
+            )
+        if len(self.failures) == n_failures:
+            keep_offers(source, loaded, found)
+        return found
+
+    def _checked(self, check: Callable[[Plugin, object], T], plugin: Plugin, items: Iterable[object]) -> tuple[T, ...]:
+        passed = []
+        for item in items:
+            try:
+                passed.append(check(plugin, item))
+            except Refusal as refusal:
+                self._refuse(plugin, refusal)
+        return tuple(passed)
 
     def _add(self, methods: dict[str, Record], plugin: Plugin, record: Record) -> None:
         key = name_key(record.name)

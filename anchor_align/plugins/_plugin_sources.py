@@ -30,6 +30,7 @@ class Source:
 
     plugin: Plugin
     load: Callable[[], object]
+    imported: Callable[[], object] = lambda: None  # the same object if its module is already imported, else None
 
     @property
     def order(self) -> tuple[bool, str, str]:
@@ -53,7 +54,8 @@ def installed_sources() -> tuple[list[Source], list[PluginFailure]]:
                 # Imports use the first distribution on sys.path, which may have no plug-ins any more.
                 first = importlib.metadata.distribution(distribution.name)
                 points = first.entry_points.select(group=PROJECT)
-                sources += [Source(Plugin(first.name, first.version, point.name), point.load) for point in points]
+                name, version = first.name, first.version  # each is a search in the metadata
+                sources += [Source(Plugin(name, version, p.name), p.load, partial(_imported, p)) for p in points]
         except Exception as error:
             place = Path(str(getattr(distribution, "_path", "a distribution"))).name
             failures.append(PluginFailure(place, "", "", f"its metadata cannot be read: {describe(error)}"))
@@ -62,6 +64,13 @@ def installed_sources() -> tuple[list[Source], list[PluginFailure]]:
         failures.append(PluginFailure(OUR_DISTRIBUTION, "", "", reason))
     sources.sort(key=lambda each: each.order)
     return sources, failures
+
+
+def _imported(point: importlib.metadata.EntryPoint) -> object:
+    found: object = sys.modules.get(point.module)
+    for name in filter(None, (point.attr or "").split(".")):
+        found = getattr(found, name, None)
+    return found
 
 
 def check_files(files: object) -> list[File]:

@@ -196,3 +196,18 @@ def test_real_data_with_default_settings(name: str, least: float) -> None:
     k = len(np.unique(labels))
     draws = [AlignedClusterer(n_clusters=k, random_state=seed).fit_predict(views) for seed in range(3)]
     assert np.mean([acc(labels, found) for found in draws]) >= least
+
+
+def test_rounds_of_kmeans_are_limited() -> None:
+    """One round gives worse anchors than many; fewer than one is refused."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+
+    def error(max_iter: int) -> float:
+        local = get_adapter("local", scale=None, max_iter=max_iter)
+        (A,) = local.learn_anchors([X], n_clusters=2, n_anchors=20, random_state=0).anchors or ()
+        return float(((X[:, None] - A) ** 2).sum(axis=2).min(axis=1).sum())
+
+    assert error(1) > error(5) > error(100)
+    with pytest.raises(InputError, match="max_iter must be"):
+        error(0)

@@ -18,7 +18,8 @@ from anchor_align import AlignedClusterer, InputError, get_adapter, project_rows
 from anchor_align.blocks import ScaledRows
 from anchor_align.data import make_simulated
 from anchor_align.metrics import acc, nmi
-from anchor_align_adapters import _rank
+from anchor_align_adapters import _leading_directions, _rank
+from anchor_align_adapters._leading_directions import leading_directions
 from anchor_align_adapters._nearest_anchors import nearest_anchor_graph
 from anchor_align_adapters._rank import Segments, rank_constrained_graph
 from anchor_align_adapters._sampling import alternate_sampling
@@ -246,7 +247,7 @@ class ScriptedSupport:
         """As the script says."""
         return next(self._counts), None
 
-    def spectrum(self, values: Any, k: int) -> _rank.Spectrum:
+    def spectrum(self, values: Any, k: int, component: None) -> _rank.Spectrum:
         """Singular vectors that tell which call they come from."""
         mark = np.full((1, 1), float(next(self._spectra)))
         return _rank.Spectrum(np.ones(1), np.ones(1), np.ones(k), mark, mark)
@@ -262,6 +263,59 @@ def test_too_many_components_are_taken_back() -> None:
     support: Any = ScriptedSupport([1, 1, 5, 4, 2])
     assert _rank._iterate(support, 2, 50)[1] == 4
     assert support.calls == [(0.0, 0.1), (1.0, 0.2), (1.0, 0.1), (1.0, 0.05)]
+
+
+def wide_graph(seed: int, copies: int = 1) -> sp.csr_array:
+    """Sparse graph of 840 samples on 600 anchors with five weakly linked clusters, or copies of a smaller one."""
+    rng = np.random.default_rng(seed)
+    n, m = 840 // copies, 600 // copies
+    near = (np.arange(n) * m // n)[:, None] + rng.integers(-m // 9, m // 9, size=(n, 6))
+    G = np.zeros((n, m))
+    np.put_along_axis(G, near % m, rng.random((n, 6)) + 0.1, axis=1)
+    return sp.csr_array(sp.block_diag([G / G.sum(axis=1, keepdims=True)] * copies))
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_iteration_finds_the_eigenvectors_of_the_decomposition(copies: int) -> None:
+    """Eigenvalues and the space of the eigenvectors agree; components give eigenvalues of one."""
+    graph = wide_graph(0, copies)
+    support = _rank.Support(graph)
+    count, component = support.components(support.values)
+    assert count == copies
+    degrees = np.asarray(graph.sum(axis=0), dtype=np.float64)
+    T = sp.csr_array(graph / np.sqrt(degrees))
+    k = 9 if copies == 1 else copies + 1
+    found = leading_directions(T, degrees, component[840:], k)
+    values, V = _rank.largest_eigenpairs((T.T @ T).toarray(), k + 1)
+    assert found is not None
+    np.testing.assert_allclose(found[0], values[:k], atol=1e-12)
+    if values[k - 1] - values[k] > 1e-6:  # otherwise the last direction is arbitrary
+        np.testing.assert_allclose(found[1] @ found[1].T, V[:, :k] @ V[:, :k].T, atol=1e-6)
+
+
+def test_iteration_notices_what_it_misses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal parts of a graph have equal eigenvalues, which an iteration that stops early finds only once."""
+    graph = wide_graph(1, copies=4)
+    component = np.repeat(np.arange(4), 150)
+    degrees = np.asarray(graph.sum(axis=0), dtype=np.float64)
+    T = sp.csr_array(graph / np.sqrt(degrees))
+    values, _ = _rank.largest_eigenpairs((T.T @ T).toarray(), 7)
+    found = leading_directions(T, degrees, component, 7)
+    assert found is None or found[0] == pytest.approx(values, abs=1e-9)
+    monkeypatch.setattr(_leading_directions, "RESIDUAL", 1e-4)
+    assert leading_directions(T, degrees, component, 7) is None
+
+
+def test_components_do_not_depend_on_the_eigen_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same graph, rounds and labels with Lanczos iteration and with decompositions."""
+    for graph, k in ((wide_graph(2), 5), (wide_graph(3, copies=3), 6)):
+        monkeypatch.undo()
+        iterated = rank_constrained_graph(graph, k)
+        monkeypatch.setattr(_leading_directions, "LEAST_COLUMNS", 1000)
+        decomposed = rank_constrained_graph(graph, k)
+        assert iterated.n_iter == decomposed.n_iter > 0
+        np.testing.assert_array_equal(iterated.labels, decomposed.labels)
+        np.testing.assert_allclose(iterated.graph.toarray(), decomposed.graph.toarray(), atol=1e-6)
 
 
 def test_alternate_sampling_does_not_depend_on_precision() -> None:

@@ -29,6 +29,9 @@ LARGEST_SLOPE = 1.05
 # fmvacc takes one run of k-means, as lmvsc does: ten would take the same passes, only wider ones.
 ADAPTERS: dict[str, dict[str, Any]] = {"lmvsc": {}, "fmvacc": {"n_init": 1, "max_iter": 20, "tol": 0.0}}
 KMEANS = ("full", "sample")
+# The default adapter has its default number of anchors: more than the planted parts. Without its limit of rounds,
+# k-means would take more rounds for more samples.
+DEFAULT = "local"
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def run(quick: bool, max_anchors: int, report: Callable[[str], None]) -> dict[st
     }
 
 
-def fit(adapter: str, params: dict[str, Any], n: int, n_anchors: int) -> Spent:
+def fit(adapter: str, params: dict[str, Any], n: int, n_anchors: int | None) -> Spent:
     """Fit planted data once."""
     from anchor_align.metrics._scores import acc
 
@@ -99,9 +102,10 @@ def _by_samples(sizes: tuple[int, ...]) -> dict[str, dict[int, Spent]]:
         for n in sizes:
             if turn and n > MEASURED_TWICE:
                 continue
-            for adapter, params in ADAPTERS.items():
+            for adapter, params in {**ADAPTERS, DEFAULT: {}}.items():
                 for kmeans in KMEANS:
-                    spent = fit(adapter, {**params, "kmeans": kmeans}, n, N_ANCHORS)
+                    n_anchors = None if adapter == DEFAULT else N_ANCHORS
+                    spent = fit(adapter, {**params, "kmeans": kmeans}, n, n_anchors)
                     best = found.setdefault(f"{adapter}, {kmeans}", {})
                     best[n] = min(best.get(n, spent), spent, key=lambda each: each.whole)
     return found

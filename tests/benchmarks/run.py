@@ -1,7 +1,7 @@
 """Run all benchmarks: prints tables and, with --json, writes the numbers.
 
     python tests/benchmarks/run.py [--quick] [--json FILE] [--only NAME ...] [--max-anchors M]
-    python tests/benchmarks/run.py --profile   # writes PROFILE.md: where the time of fmvacc goes
+    python tests/benchmarks/run.py --profile   # writes PROFILE.md: where the time of a default fit goes
 
 Install the other solvers first: pip install -e ".[test,bench]". BLAS, and with it the package, runs on one thread, so
 that ratios mean the same on every machine; memory and Dask are measured with two. --quick takes scikit-learn's digits
@@ -19,22 +19,29 @@ from pathlib import Path
 
 import bench_anchors
 import bench_baselines
+import bench_chance
+import bench_commands
+import bench_consensus
 import bench_dask
 import bench_embedding
 import bench_fmvacc
 import bench_grams
+import bench_kmeans
 import bench_local
 import bench_matching
 import bench_memory
+import bench_near_ties
 import bench_optimum
+import bench_overheads
 import bench_projection
 import bench_rivals
 import bench_scale
 import bench_sfmc
 import bench_simplex
+import bench_sparse
 import bench_study
 import numpy as np
-import profile_fmvacc
+import profile_fit
 import scipy
 from instances import data_available
 from threadpoolctl import threadpool_limits
@@ -42,20 +49,27 @@ from threadpoolctl import threadpool_limits
 BENCHMARKS = {
     "matching": bench_matching.run,
     "optimum": bench_optimum.run,
+    "chance": bench_chance.run,
+    "near-ties": bench_near_ties.run,
+    "consensus": bench_consensus.run,
     "grams": bench_grams.run,
     "simplex": bench_simplex.run,
     "projection": bench_projection.run,
     "embedding": bench_embedding.run,
     "local": bench_local.run,
+    "sparse": bench_sparse.run,
     "sfmc": bench_sfmc.run,
     "fmvacc": bench_fmvacc.run,
     "anchors": bench_anchors.run,
+    "kmeans": bench_kmeans.run,
     "baselines": bench_baselines.run,
     "scale": bench_scale.run,
     "memory": bench_memory.run,
+    "commands": bench_commands.run,
     "dask": bench_dask.run,
     "rivals": bench_rivals.run,
     "study": bench_study.run,
+    "overheads": bench_overheads.run,
 }
 PROFILE = Path(__file__).with_name("PROFILE.md")
 
@@ -73,7 +87,7 @@ def main() -> int:
     if quick and not arguments.quick:
         print("The real data are not on this machine: running as with --quick.", file=sys.stderr)
     if arguments.profile:
-        text = profile_fmvacc.profile(quick)
+        text = profile_fit.profile(quick)
         print(text)
         if not quick:
             PROFILE.write_text(text)

@@ -71,6 +71,17 @@ def test_planted_rotations_are_undone(seed: int, m: int, n_views: int) -> None:
     np.testing.assert_allclose(fused @ fused.T, Z @ Z.T, atol=1e-3)
 
 
+def test_order_of_views_does_not_matter() -> None:
+    """The same products of rows of the fused matrix for any order of the views, up to rounding."""
+    graphs = related_graphs(np.random.default_rng(9), 120, 7, 5)
+    found = []
+    for order in ([0, 1, 2, 3, 4], [3, 0, 4, 2, 1]):
+        permuted = [graphs[view] for view in order]
+        fused = fuse(permuted, align(permuted, reference="consensus"), how="rotated")
+        found.append(fused @ fused.T)
+    np.testing.assert_allclose(found[1], found[0], atol=1e-8)
+
+
 def test_views_that_agree_are_left_as_aligned() -> None:
     """Where permutations make graphs equal, there is nothing to rotate, up to a common rotation."""
     graphs, permutations = planted_graphs(np.random.default_rng(0), 200, 6, 3, noise=0.0)

@@ -140,9 +140,9 @@ def test_random_state_may_be_a_generator(make: Any) -> None:
 def test_estimator_conventions() -> None:
     """clone, get_params, pickling; transform before fit says so; transform checks what it gets."""
     graphs = related_graphs(np.random.default_rng(20), 50, 5)
-    aligner = AnchorAligner(0.3, reference="consensus", random_state=4)
+    aligner = AnchorAligner(0.3, reference="auto", random_state=4)
     assert clone(aligner).get_params() == aligner.get_params()
-    assert "reference='consensus'" in repr(aligner)
+    assert "reference='auto'" in repr(aligner)
     with pytest.raises(NotFittedError):
         aligner.transform(graphs)
     fitted = pickle.loads(pickle.dumps(aligner.fit(graphs)))

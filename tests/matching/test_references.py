@@ -25,13 +25,13 @@ def test_auto_gives_what_its_reference_gives() -> None:
     for seed in range(60):
         rng = np.random.default_rng(seed)
         graphs = [rng.random((20, 6)) for _ in range(3)]
-        auto = AnchorAligner(np.inf).fit(graphs)
+        auto = AnchorAligner(np.inf, reference="auto").fit(graphs)
         named = AnchorAligner(np.inf, reference=int(auto.reference_ or 0)).fit(graphs)
         np.testing.assert_array_equal(auto.objective_, named.objective_)
     base = random_graph(rng, 60, 6)
     for factor in (1.0, 1e-7):
         views = [factor * Z for Z in (0.1 * base, base, base)]
-        assert AnchorAligner(0, lam_scale="paper").fit(views).reference_ == 1
+        assert AnchorAligner(0, lam_scale="paper", reference="auto").fit(views).reference_ == 1
 
 
 def test_auto_takes_the_view_that_all_others_match_best() -> None:
@@ -39,7 +39,7 @@ def test_auto_takes_the_view_that_all_others_match_best() -> None:
     rng = np.random.default_rng(11)
     graphs, _ = planted_graphs(rng, 120, 6, 3, noise=0.3)
     graphs.insert(0, random_graph(rng, 120, 6))
-    aligner = AnchorAligner().fit(graphs)
+    aligner = AnchorAligner(reference="auto").fit(graphs)
     assert aligner.reference_ not in (0, None)
     by_view = [AnchorAligner(reference=v).fit(graphs) for v in range(4)]
     totals = [a.objective_.sum() for a in by_view]

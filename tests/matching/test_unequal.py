@@ -269,7 +269,7 @@ def test_seeds_and_gram_matrices_of_unequal_views() -> None:
     with pytest.raises(InputError, match="anchor 4 of view 2, which has anchors 0 to 3"):
         align(graphs, seeds=[[0, 0, 4]])
     with pytest.raises(InputError, match=r"No view with the most anchors \(5\) is named in every row of seeds"):
-        align(graphs, seeds=[[-1, 0, 1]])
+        align(graphs, seeds=[[-1, 0, 1]], reference="auto")
 
 
 def test_unequal_views_with_samples_missing() -> None:

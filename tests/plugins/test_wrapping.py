@@ -6,16 +6,15 @@ import ast
 import contextlib
 import io
 import re
-import runpy
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from mat_files import cell
 from scipy.io import loadmat, savemat
+from scripts import EXAMPLES, printed_by, run_script
 
 from anchor_align import AlignedClusterer, load_plugins, load_views
 from anchor_align.cli import main
@@ -23,7 +22,6 @@ from anchor_align.data import make_simulated
 from anchor_align.metrics import acc
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ROOT / "examples"
 PAGE = (ROOT / "docs" / "wrapping.md").read_text(encoding="utf-8")
 SCRIPTS = ("wrap_class.py", "wrap_functions.py", "wrap_octave.py")
 METHOD = ("anchor_graphs.m", "cluster_graph.m", "lloyd.m")
@@ -42,13 +40,6 @@ def code_of(name: str) -> str:
 def shown_after(name: str) -> str:
     """What the page says that an example prints."""
     return PAGE.partition(f"# {name}\n")[2].partition("```text\n")[2].partition("```")[0]
-
-
-def run_example(name: str) -> str:
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
-    return printed.getvalue()
 
 
 def assert_nearly(shown: str, printed: str, within: float) -> None:
@@ -82,7 +73,7 @@ def test_page_quotes_the_octave_method(name: str) -> None:
 @pytest.mark.parametrize("name", SCRIPTS[:2])
 def test_plugins_gain_from_alignment(name: str) -> None:
     """What the page shows, nearly; and aligned fusion is better."""
-    printed = run_example(name)
+    printed = printed_by(EXAMPLES / name)
     assert_nearly(shown_after(name), printed, within=6)
     (arms,) = re.findall(r"^digits .*±.*$", printed, flags=re.MULTILINE)
     unaligned, aligned, _ = re.findall(r"([\d.]+) ±", arms)
@@ -115,12 +106,9 @@ def test_class_takes_views_as_they_are() -> None:
 @octave
 def test_octave_round_trip() -> None:
     """Graphs from Octave, alignment from here, clusters from Octave."""
-    script = str(EXAMPLES / "wrap_octave.py")
-    words = [sys.executable, script, "--data", "breast-cancer", "--draws", "2"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert_nearly(shown_after("wrap_octave.py"), done.stdout, within=25)
-    _, aligned = map(float, re.findall(r"([\d.]+) ±", done.stdout))
+    printed = printed_by(EXAMPLES / "wrap_octave.py", "--data", "breast-cancer", "--draws", 2)
+    assert_nearly(shown_after("wrap_octave.py"), printed, within=25)
+    _, aligned = map(float, re.findall(r"([\d.]+) ±", printed))
     assert aligned > 85  # versions of Octave may draw other anchors
 
 
@@ -138,20 +126,18 @@ def test_octave_file_is_what_the_script_writes(tmp_path: Path) -> None:
         np.testing.assert_allclose(theirs.sum(axis=1), 1)
 
 
-def test_octave_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_octave_is_said_to_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a wrong use of the script, not as a traceback."""
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(sys, "argv", ["wrap_octave.py"])
-    with pytest.raises(SystemExit) as caught:
-        run_example("wrap_octave.py")
-    assert caught.value.code == 2
-    assert "octave-cli was not found" in capsys.readouterr().err
+    done = run_script(EXAMPLES / "wrap_octave.py")
+    assert done.code == 2
+    assert "octave-cli was not found" in done.err
 
 
 @pytest.mark.slow
 def test_graphs_of_octave_gain_from_alignment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The half in Python, of a file that Octave wrote: by the command, and by the block of the page."""
-    assert main(["align", str(GRAPHS), "-o", str(tmp_path / "aligned.mat"), "--reference", "consensus"]) == 0
+    assert main(["align", str(GRAPHS), "-o", str(tmp_path / "aligned.mat")]) == 0
     written, graphs = loadmat(tmp_path / "aligned.mat"), loadmat(GRAPHS)["Z"].ravel()
     ordered = [Z.toarray()[:, p - 1] for Z, p in zip(graphs, written["permutations"].astype(int), strict=True)]
     np.testing.assert_allclose(written["fused"].toarray(), np.mean(ordered, axis=0))

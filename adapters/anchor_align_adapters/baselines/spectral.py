@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import SpectralClustering
 from threadpoolctl import threadpool_limits
 
 from anchor_align import Baseline, hookimpl
@@ -57,6 +56,8 @@ class SideBySideSpectral(Baseline):
         """Cluster the samples by all features of all views."""
         n_init = check_whole_number("n_init", self.n_init, least=1)
         n_neighbours = check_whole_number("n_neighbors", self.n_neighbors, least=1)
+        from sklearn.cluster import SpectralClustering  # takes longer to import than other methods to run
+
         rows, _ = scaled_rows(
             side_by_side(balanced_views(self.check_input(views, n_clusters), self.scale)), slice(None)
         )
