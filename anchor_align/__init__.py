@@ -37,6 +37,7 @@ _HOMES = {
     "clustering": (
         *("AlignedClusterer", "Candidate", "CandidateResult", "Choice", "ChoiceCost", "ChoiceProgress"),
         *("ClusterCurve", "ClusterCurves", "choice_cost", "choose", "cluster_number_curves", "fuse"),
+        *("Assignment", "FitProgress", "load"),
     ),
     "hookspecs": ("hookimpl",),
     "errors": (

@@ -1,6 +1,7 @@
 """Public names and where they come from; ``__init__.py`` loads them on first use."""
 
 from .clustering import AlignedClusterer as AlignedClusterer
+from .clustering import Assignment as Assignment
 from .clustering import Candidate as Candidate
 from .clustering import CandidateResult as CandidateResult
 from .clustering import Choice as Choice
@@ -8,10 +9,12 @@ from .clustering import ChoiceCost as ChoiceCost
 from .clustering import ChoiceProgress as ChoiceProgress
 from .clustering import ClusterCurve as ClusterCurve
 from .clustering import ClusterCurves as ClusterCurves
+from .clustering import FitProgress as FitProgress
 from .clustering import choice_cost as choice_cost
 from .clustering import choose as choose
 from .clustering import cluster_number_curves as cluster_number_curves
 from .clustering import fuse as fuse
+from .clustering import load as load
 from .data import MultiViewData as MultiViewData
 from .data import load_views as load_views
 from .errors import AdapterError as AdapterError

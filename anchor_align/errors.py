@@ -52,7 +52,7 @@ class UnknownNameError(InputError, LookupError):
 
 
 class ChanceWarning(UserWarning):
-    """A view is matched hardly better than by chance."""
+    """A view agrees with the others hardly better than by chance."""
 
 
 def shown(value: object) -> str:

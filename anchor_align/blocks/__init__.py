@@ -15,6 +15,7 @@ Rows may also be on a cluster, as Dask arrays. :class:`ScaledRows` then has one 
 """
 
 from ._array_files import check_disk as check_disk
+from ._array_files import empty_on_disk as empty_on_disk
 from ._array_files import read_rows, write_rows
 from ._column_stats import ColumnStats
 from ._engines import Engine as Engine
@@ -37,14 +38,26 @@ from ._matrices import check_finite as check_finite
 from ._matrices import check_graph as check_graph
 from ._matrices import check_graphs as check_graphs
 from ._matrices import check_matrix as check_matrix
-from ._matrices import check_sample_names as check_sample_names
+from ._matrices import join_graphs as join_graphs
 from ._matrices import read_only as read_only
 from ._matrices import same_chunks as same_chunks
 from ._memory import available_memory as available_memory
 from ._memory import check_size as check_size
 from ._memory import readable_size as readable_size
+from ._named_tables import NamedRows as NamedRows
+from ._named_tables import join_tables as join_tables
+from ._named_tables import table_names as table_names
+from ._named_tables import take_rows as take_rows
 from ._numbering import first_places as first_places
 from ._numbering import number_by_appearance as number_by_appearance
+from ._sample_names import JOINS as JOINS
+from ._sample_names import JoinedSamples as JoinedSamples
+from ._sample_names import check_join as check_join
+from ._sample_names import check_names as check_names
+from ._sample_names import join_samples as join_samples
+from ._sample_names import name_order as name_order
+from ._sample_names import natural as natural
+from ._sample_names import row_places as row_places
 from ._scaled_rows import (
     Products,
     RowSource,

@@ -14,6 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from ..arrays import IndexArray, is_sparse
 from ..errors import FileError
@@ -25,7 +26,9 @@ SCATTERED = 512  # single rows of a file that are read at once: the system loads
 def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None = None) -> Any:
     """Read rows of an array. Rows of a file are copied and its pages released. The result must not be written to."""
     if is_sparse(array):
-        return array[which] if dtype is None else array[which].astype(dtype, copy=False)
+        in_file = isinstance(which, slice) and _mapping(array.data) is not None
+        block = _sparse_rows(array, which) if in_file and isinstance(which, slice) else array[which]
+        return block if dtype is None else block.astype(dtype, copy=False)
     mapping = _mapping(array)
     if mapping is None:
         return np.asarray(array[which], dtype=dtype)
@@ -41,12 +44,26 @@ def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None
     return scattered
 
 
+def _sparse_rows(array: Any, which: slice) -> Any:
+    """Consecutive rows of a CSR array whose entries are in files; their pages are released."""
+    start, stop, _ = which.indices(array.shape[0])
+    edges = np.asarray(array.indptr[start : stop + 1])
+    entries = slice(int(edges[0]), int(edges[-1]))
+    parts = read_rows(array.data, entries), read_rows(array.indices, entries), edges - edges[0]
+    return sp.csr_array(parts, shape=(len(edges) - 1, array.shape[1]))
+
+
 def write_rows(array: np.ndarray, which: slice, values: npt.NDArray[Any]) -> None:
     """Write rows to an array of :func:`~anchor_align.blocks.empty`. Pages of a file are released."""
     array[which] = values
     mapping = _mapping(array)
     if mapping is not None:
         _give_back(array, which, mapping)
+
+
+def in_file(array: np.ndarray) -> bool:
+    """Whether an array is in a file whose pages can be dropped."""
+    return _mapping(array) is not None
 
 
 def _mapping(array: np.ndarray) -> mmap.mmap | None:

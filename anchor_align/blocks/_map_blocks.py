@@ -40,6 +40,8 @@ class Work:
     on_disk: bool = False
     folder: Path | None = None
     memo: Memo | None = None
+    progress: Callable[[int, int], object] | None = None
+    _reports: bool = False  # whether a pass reports; passes within it do not
     _pool: ThreadPoolExecutor | None = None
     _process: int = field(default_factory=os.getpid)
 
@@ -55,6 +57,19 @@ class Work:
             self._pool.shutdown(wait=True, cancel_futures=True)
         self._pool = None
 
+    def reported(self, results: Iterator[T], slices: list[slice], n_rows: int) -> Iterator[T]:
+        """The results of a pass; the number of rows that are done is reported before each next one."""
+        if self.progress is None or self._reports:
+            yield from results
+            return
+        self._reports = True
+        try:
+            for rows, result in zip(slices, results, strict=True):
+                self.progress(rows.stop, n_rows)
+                yield result
+        finally:
+            self._reports = False
+
 
 _current: ContextVar[Work | None] = ContextVar("anchor_align_work", default=None)
 _thread = threading.local()
@@ -69,6 +84,7 @@ def working(
     threads: int | None = None,
     one_blas_thread: bool = True,
     memo: Memo | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Iterator[None]:
     """Set the resources of all computations on blocks within a ``with`` statement.
 
@@ -87,6 +103,9 @@ def working(
         Keep BLAS on one thread: its sums are then rounded in the same way for any number of threads.
     memo : Memo, optional
         Keeps the results of :func:`remember` for later computations on the same views.
+    progress : callable, optional
+        Called in this thread with the number of rows that are done and the number of all, after every block of a pass.
+        Passes within a pass do not report.
 
     Examples
     --------
@@ -96,7 +115,7 @@ def working(
     1000
     """
     threads = blas_threads() if threads is None else threads
-    work = Work(threads, DEFAULT_MEMORY if memory is None else memory, on_disk, folder, memo)
+    work = Work(threads, DEFAULT_MEMORY if memory is None else memory, on_disk, folder, memo, progress)
     token = _current.set(work)
     try:
         with blas_limit.using(limited=one_blas_thread):
@@ -147,7 +166,7 @@ def map_rows(function: Callable[[slice], T], n_rows: int, *, width: int) -> Iter
     if getattr(_thread, "at_work", False):
         yield from map(function, slices)
         return
-    work = _current.get()
+    work = current = _current.get()
     with ExitStack() as stack:
         if len(slices) == 1:
             work = Work(1)
@@ -156,10 +175,8 @@ def map_rows(function: Callable[[slice], T], n_rows: int, *, width: int) -> Iter
             stack.callback(work.close)
         at_once = max(1, min(work.threads, work.memory // (8 * COPIES * step * max(width, 1))))
         stack.enter_context(blas_limit.using())
-        if at_once == 1:
-            yield from map(function, slices)
-        else:
-            yield from _in_order(work.pool(), function, slices, at_once)
+        results = map(function, slices) if at_once == 1 else _in_order(work.pool(), function, slices, at_once)
+        yield from results if current is None else current.reported(results, slices, n_rows)
 
 
 def _in_order(

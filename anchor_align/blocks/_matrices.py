@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,23 @@ from ..errors import InputError, InputTypeError
 from ._array_files import read_rows
 from ._engines import engine_of, is_distributed, parts_of
 from ._map_blocks import map_rows
+from ._named_tables import join_tables
+from ._sample_names import JoinedSamples
 
 
 def check_graphs(graphs: Iterable[GraphLike], *, same_anchors: bool = True) -> list[Graph]:
     """Check a list of anchor graphs: each 2-D and numeric, all with the same samples and number of anchors.
 
-    Values are not read here. :func:`check_finite` names NaN and infinity when they appear in a result.
+    Values are not read here. :func:`check_finite` names NaN and infinity when they appear in a result. Graphs whose
+    samples have the same names in different orders get the order of the first.
     """
+    return join_graphs(graphs, same_anchors=same_anchors)[0]
+
+
+def join_graphs(
+    graphs: Iterable[GraphLike], join: str | None = None, *, same_anchors: bool = False
+) -> tuple[list[Graph], JoinedSamples]:
+    """Checked graphs whose samples were joined by name, see :func:`join_samples`."""
     if isinstance(graphs, (str, bytes)) or not is_iterable(graphs):
         raise InputTypeError(f"Expected a list of anchor graphs, one per view, got {type(graphs).__name__}.")
     one = is_sparse(graphs) or hasattr(graphs, "columns") or is_distributed(graphs)
@@ -30,11 +40,10 @@ def check_graphs(graphs: Iterable[GraphLike], *, same_anchors: bool = True) -> l
         )
     if isinstance(graphs, dict):
         raise InputTypeError("Expected a list of anchor graphs, got a dict; pass list(graphs.values()).")
-    given = list(graphs)
-    check_sample_names({str(view): Z for view, Z in enumerate(given)})
-    checked = [check_graph(Z, view) for view, Z in enumerate(given)]
-    if not checked:
+    given = {str(view): Z for view, Z in enumerate(graphs)}
+    if not given:
         raise InputError("Got no view; expected a list of one or more anchor graphs.")
+    checked, joined = join_tables(given, join, check_graph)
     for view, Z in enumerate(checked):
         if Z.shape[0] != checked[0].shape[0]:
             raise InputError(
@@ -46,7 +55,7 @@ def check_graphs(graphs: Iterable[GraphLike], *, same_anchors: bool = True) -> l
                 f"View 0 has {checked[0].shape[1]} anchors; view {view} has {Z.shape[1]}. "
                 "All views must have the same number of anchors."
             )
-    return same_chunks(checked, range(len(checked)))
+    return same_chunks(checked, range(len(checked))), joined
 
 
 def check_graph(Z: GraphLike, view: int | str, columns: str = "anchors") -> Graph:
@@ -72,39 +81,6 @@ def check_matrix(X: GraphLike, name: str, axes: tuple[str, str] = ("rows", "colu
             "is required."
         )
     return checked.tocsr() if is_sparse(checked) else checked
-
-
-def check_sample_names(tables: Mapping[str, Any]) -> None:
-    """Refuse DataFrames whose rows have different names, or the same names in another order.
-
-    Rows are paired by position. An index that counts from 0 names nothing, unless another table has the same numbers in
-    another order.
-    """
-    frames = {view: X for view, X in tables.items() if hasattr(X, "iloc") and not is_distributed(X)}
-    named = {view: X.index for view, X in frames.items()}
-    plain = {view: type(index).__name__ == "RangeIndex" for view, index in named.items()}
-    if all(plain.values()):
-        return
-    first, *others = sorted(named, key=plain.__getitem__)
-    for view in others:
-        one, other = named[first], named[view]
-        if len(one) != len(other) or one.equals(other):
-            continue  # other checks compare the numbers of samples
-        missing = one.difference(other, sort=False)
-        if plain[view] and len(missing) == len(one) and one.dtype.kind not in "iu":
-            continue  # this table has no names
-        way_out = "to pair rows by position, drop all names first, with reset_index(drop=True)"
-        if len(missing):
-            raise InputError(
-                f"Views {first} and {view} have rows of different names: {len(missing)} of {len(one)} names of view "
-                f"{first} are not in view {view}, such as {missing[0]!r}. Reindex both to the samples that they share; "
-                f"{way_out}."
-            )
-        row = int(np.argmax(np.asarray(one != other)))
-        raise InputError(
-            f"Views {first} and {view} have the same rows in different orders: row {row} is {one[row]!r} in view "
-            f"{first} and {other[row]!r} in view {view}. Reindex one of them, as in b.loc[a.index]; {way_out}."
-        )
 
 
 def same_chunks(graphs: Sequence[Graph], names: Sequence[int | str]) -> list[Graph]:

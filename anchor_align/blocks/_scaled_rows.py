@@ -159,7 +159,18 @@ class ScaledRows:
         block = self.engine.read(self.array, which, self.dtype)
         if not self.unit:
             return block
-        return _unit_sparse_rows(block) if is_sparse(block) else _unit_rows(block)
+        if is_sparse(block):
+            return _unit_sparse_rows(block)
+        sizes = None if self.engine.distributed else self._row_sizes
+        return _unit_rows(block, sizes, which, is_copy=self.array.dtype != self.dtype)
+
+    @property
+    def _row_sizes(self) -> np.ndarray:
+        """Two divisors of every row, NaN until they are known: they cost several passes over a block."""
+        sizes = self.__dict__.get("_sizes")  # not a cached property: see above
+        if sizes is None:
+            sizes = self.__dict__.setdefault("_sizes", np.full((2, self.shape[0]), np.nan, dtype=self.dtype))
+        return np.asarray(sizes)
 
     @cached_property
     def _few(self) -> Any:
@@ -245,10 +256,22 @@ def weighted_rows(source: ScaledRows, sums: FloatArray, weights: FloatArray) -> 
     return np.asarray((sums - weights[:, None] * source.offset) * source.factor)
 
 
-def _unit_rows(X: np.ndarray) -> np.ndarray:
-    """Divide rows by their root mean square, in two steps so that squares neither overflow nor vanish."""
-    X = X / one_for_zero(np.abs(X).max(axis=1, keepdims=True)).astype(X.dtype)
-    X /= one_for_zero(np.sqrt(np.mean(X**2, axis=1, keepdims=True))).astype(X.dtype)
+def _unit_rows(X: np.ndarray, sizes: np.ndarray | None, which: slice | IndexArray, *, is_copy: bool) -> np.ndarray:
+    """Divide rows by their root mean square, in two steps so that squares neither overflow nor vanish.
+
+    ``sizes`` has the two divisors of every row of the array, of which X are the rows ``which``; unknown ones are set.
+    """
+    known = None if sizes is None else sizes[:, which]
+    if known is not None and not np.isnan(known).any():
+        X = np.divide(X, known[0, :, None], out=X if is_copy else None)
+        X /= known[1, :, None]
+        return X
+    largest = one_for_zero(np.abs(X).max(axis=1)).astype(X.dtype)
+    X = X / largest[:, None]
+    means = one_for_zero(np.sqrt(np.mean(X**2, axis=1))).astype(X.dtype)
+    X /= means[:, None]
+    if sizes is not None:
+        sizes[:, which] = largest, means
     return X
 
 

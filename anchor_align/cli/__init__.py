@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 from .. import __version__
 from ..errors import AnchorAlignError, PluginError
-from . import _adapters, _align, _compare, _datasets, _n_clusters
+from . import _adapters, _align, _cluster, _compare, _datasets, _info, _n_clusters, _predict
 from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, Parser, add_verbosity
 from ._terminal import say
 
-COMMANDS = (_compare, _n_clusters, _align, _adapters, _datasets)
+COMMANDS = (_cluster, _predict, _info, _compare, _n_clusters, _align, _adapters, _datasets)
 
 
 def build_parser() -> argparse.ArgumentParser:

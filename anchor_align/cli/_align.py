@@ -13,6 +13,7 @@ from ._options import (
     EXIT_FAILED,
     EXIT_OK,
     add_format_option,
+    add_join_options,
     add_missing_option,
     add_size_option,
     add_view_options,
@@ -41,7 +42,8 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "fused, objective, upper_bound, gap, feature, structure, margins, and reference (for consensus: -1, or 0 in "
         ".mat files). Views may have different numbers of anchors: permutations then have -1, or 0 in .mat files, "
         "where a view has no anchor for a column. If samples are missing, shared has the number of samples that each "
-        "pair of views shares. With --weights, OUT contains the weights.",
+        "pair of views shares. With --weights, OUT contains the weights. If rows of graphs have names, OUT contains "
+        "samples: the names of the rows of fused.",
         epilog="example: anchor-align align graphs.mat -o aligned.mat",
     )
     parser.add_argument(
@@ -66,10 +68,20 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="balanced: both terms are cosines; paper: the raw matrices [balanced]",
     )
     parser.add_argument(
-        "--reference", type=_reference, default="auto", metavar="VIEW", help="index from 0, auto or consensus [auto]"
+        "--reference",
+        type=_reference,
+        default="consensus",
+        metavar="VIEW",
+        help="index from 0, name, auto or consensus [consensus]",
     )
     parser.add_argument(
         "--method", choices=["ascent", "pfp", "exact", "pfp-many-to-one"], default="ascent", help="solver [ascent]"
+    )
+    parser.add_argument(
+        "--effort",
+        choices=["normal", "high"],
+        default="normal",
+        help="high: search on from the result of the ascent, for many times its time [normal]",
     )
     parser.add_argument("--seed", type=whole_number(0), default=0, help="seed of the ascent's random starts [0]")
     add_missing_option(parser)
@@ -79,6 +91,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         help="which view has which sample: views x samples, false or 0 where a sample is missing; .npy, .npz, .mat or "
         ".csv",
     )
+    add_join_options(parser, text_files=False)
     add_size_option(parser)
     add_view_options(parser, "the fused graph")
     parser.add_argument(
@@ -99,27 +112,39 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _reference(text: str) -> int | str:
-    if text in ("auto", "consensus"):
-        return text
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"expected a view's index, auto or consensus, got {text!r}") from None
+    return int(text) if text.removeprefix("-").isdecimal() else text
 
 
 def run(arguments: argparse.Namespace) -> int:
     from ..data import check_output, output_form, read_graphs, read_mask, write_alignment
     from ..errors import FileError, InputError
+    from ..graphs import check_mask
+    from ..matching import check_reference
 
     if not arguments.output:
         raise InputError("Cannot write '': expected the name of a file or folder after -o.")
     size = arguments.max_size
-    files = read_graphs(arguments.graphs, keys=arguments.keys, orient=arguments.orient, max_bytes=size)
+    files = read_graphs(
+        arguments.graphs,
+        keys=arguments.keys,
+        orient=arguments.orient,
+        max_bytes=size,
+        join=arguments.join,
+        index=arguments.index,
+    )
+    arguments.reference = check_reference(arguments.reference, len(files.graphs), files.names)
     out = Path(arguments.output)
     form = output_form(out, files.form)
     largest = _largest_result(files, arguments)
     check_output(out, form, largest, arguments.graphs, matrices=arguments.matrices, mask=arguments.mask)
-    mask = None if arguments.mask is None else read_mask(arguments.mask, max_bytes=size)
+    mask = files.mask if arguments.mask is None else read_mask(arguments.mask, max_bytes=size)
+    if arguments.mask is not None and (files.mask is not None or any(note.kind == "samples" for note in files.notes)):
+        raise InputError(
+            "--mask says by position where a sample is missing, and the samples of the graphs were put in one order by "
+            "name; leave one of --mask and --join out, or pair rows by position with --no-index."
+        )
+    if mask is not None:
+        mask = check_mask(mask, len(files.graphs), int(files.graphs[0].shape[0]))
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         result = _aligned(files, mask, arguments)
@@ -181,6 +206,7 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
         method=arguments.method,
         many_to_one=arguments.many_to_one,
         random_state=arguments.seed,
+        effort=arguments.effort,
     ).fit(grams, graphs=files.graphs, mask=mask, missing=arguments.missing)
     if isinstance(weights, str):
         weights = agreement_weights(grams, check_orders(aligner.matrices_, grams.sizes))
@@ -203,6 +229,7 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
         aligner.chance_,
         aligner.chance_sd_,
         [*chance_notes(aligner, [f"view {name!r}" for name in files.names]), *tie_notes(aligner)],
+        files.samples,
     )
     return result if arguments.matrices or result.anchors_share else replace(result, matrices=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from ._options import EXIT_OK, add_data_options, add_format_option
+from ._options import EXIT_OK, add_data_options, add_format_option, reading_options
 from ._terminal import plain, print_json, print_table, result_console
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "views, labels, and what the loader guessed. NAME alone is the data set of that name, ./NAME is a file.",
         epilog="examples: anchor-align datasets --where; anchor-align datasets mydata.mat --views X --labels gt",
     )
-    parser.add_argument("data", nargs="*", metavar="DATA", help="a .mat or .npz file, a folder, or a name")
+    parser.add_argument(
+        "data", nargs="*", metavar="DATA", help="a .mat, .npz, .h5ad or .h5mu file, a folder, or a name"
+    )
     parser.add_argument(
         "--where", action="store_true", help="list licences and sources of the data sets that have a name"
     )
@@ -40,13 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         return EXIT_OK
     described = []
     for path in arguments.data:
-        data = load_views(
-            path,
-            views=arguments.views,
-            labels=arguments.labels,
-            orient=arguments.orient,
-            max_bytes=arguments.max_size,
-        )
+        data = load_views(path, **reading_options(arguments))
         described.append(_described(path, data))
     if arguments.format == "json":
         print_json({"data": described})

@@ -13,9 +13,10 @@ from ._options import (
     add_format_option,
     add_missing_option,
     add_plugin_option,
+    reading_options,
     whole_number,
 )
-from ._study_options import setting_values
+from ._study_options import add_adapter_options
 from ._terminal import plain, print_json, print_table, result_console, say, status
 
 if TYPE_CHECKING:
@@ -34,7 +35,12 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "recommended: each curve has its peak at the known number of clusters on some data sets only.",
         epilog="example: anchor-align n-clusters mydata.mat --range 2 20 --output curves.png",
     )
-    parser.add_argument("data", metavar="DATA", help="a .mat or .npz file, a folder, or the name of a bundled set")
+    parser.add_argument(
+        "data",
+        nargs="+",
+        metavar="DATA",
+        help="a .mat, .npz, .h5mu or .h5ad file, a folder, the name of a bundled set, or a table for each view",
+    )
     parser.add_argument(
         "--range",
         nargs=2,
@@ -45,12 +51,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
     )
     add_data_options(parser)
     add_missing_option(parser)
-    parser.add_argument("--adapter", default="local", metavar="NAME", help="method that makes the graphs [local]")
-    parser.add_argument(
-        "--set", nargs="+", action="extend", type=setting_values, default=[], dest="params", metavar="KEY=VALUE",
-        help="settings of the adapter",
-    )  # fmt: skip
-    parser.add_argument("--anchors", metavar="M", help="number of anchors, such as 50 or 2k [the adapter suggests it]")
+    add_adapter_options(parser)
     parser.add_argument("--fusion", default="aligned", metavar="NAME", help="way of fusing the graphs [aligned]")
     parser.add_argument("--draws", type=whole_number(1), default=3, metavar="N", help="draws of anchors [3]")
     parser.add_argument(
@@ -83,10 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
         raise InputError(f"--output must end in {', '.join(FIGURES)}, got {arguments.output!r}.")
     params = {name: values[0] if len(values) == 1 else list(values) for name, values in arguments.params}
     adapter = load_plugins(arguments.plugin).get(arguments.adapter, **params)
-    data = load_views(arguments.data, views=arguments.views, labels=arguments.labels, orient=arguments.orient)
+    source = arguments.data[0] if len(arguments.data) == 1 else arguments.data
+    title = " ".join(arguments.data)
+    data = load_views(source, **reading_options(arguments))
     with status(f"{3 * arguments.draws * (last - first + 1)} clusterings", quiet=arguments.quiet):
         curves = cluster_number_curves(
-            dict(zip(data.names, data.views, strict=True)),
+            data,
             range(first, last + 1),
             adapter,
             n_anchors=arguments.anchors,
@@ -99,7 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print_json(
             {
-                "data": arguments.data,
+                "data": title,
                 "n_samples": curves.n_samples,
                 "n_draws": curves.n_draws,
                 "n_clusters": list(curves.n_clusters),
@@ -114,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.output:
             write_whole(arguments.output, figure_bytes(plot_n_clusters(curves, known=data.n_clusters), ending[1:]))
         if arguments.html:
-            page = n_clusters_page(curves, title=arguments.data, known=data.n_clusters)
+            page = n_clusters_page(curves, title=title, known=data.n_clusters)
             write_whole(arguments.html, page.encode())
     except FileError as error:
         say(str(error))

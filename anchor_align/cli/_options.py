@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from ..errors import visible
 from ..report import FORMATS
@@ -44,7 +44,7 @@ def add_plugin_option(parser: argparse._ActionsContainer) -> None:
 
 
 def add_data_options(parser: argparse._ActionsContainer) -> None:
-    """``--views``, ``--labels``, ``--no-labels``, ``--orient`` and ``--max-size``: how files are read."""
+    """``--views``, ``--labels``, ``--orient``, ``--join`` and others: how files are read."""
     parser.add_argument("--views", nargs="+", metavar="KEY", help="variables that hold the views [found by the loader]")
     labels = parser.add_mutually_exclusive_group()
     labels.add_argument("--labels", metavar="KEY", help="variable that holds the labels [found by the loader]")
@@ -55,7 +55,48 @@ def add_data_options(parser: argparse._ActionsContainer) -> None:
         default="auto",
         help="whether samples are rows or columns [found by the loader]",
     )
+    add_join_options(parser)
     add_size_option(parser)
+
+
+def reading_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of ``load_views`` that the options of :func:`add_data_options` stand for."""
+    same = ("views", "labels", "orient", "join", "index", "sep", "decimal")
+    return {**{name: getattr(arguments, name) for name in same}, "max_bytes": arguments.max_size}
+
+
+def reading_words(arguments: argparse.Namespace) -> list[str]:
+    """The options of :func:`add_data_options` that were given, as words of a command."""
+    words = ["--views", *arguments.views] if arguments.views else []
+    words += ["--no-labels"] if arguments.labels is False else []
+    words += ["--labels", arguments.labels] if arguments.labels else []
+    words += ["--orient", arguments.orient] if arguments.orient != "auto" else []
+    words += ["--no-index"] if arguments.index is False else []
+    for name in ("join", "index", "sep", "decimal"):
+        value = getattr(arguments, name)
+        words += [f"--{name}", value] if value else []
+    return words + (["--max-size", str(arguments.max_size)] if arguments.max_size else [])
+
+
+def add_join_options(parser: argparse._ActionsContainer, *, text_files: bool = True) -> None:
+    """``--join``, ``--index``, ``--sep`` and ``--decimal``: names of samples, and text files."""
+    parser.add_argument(
+        "--join",
+        choices=["inner", "outer"],
+        help="for tables that name different samples: inner keeps the samples that all views have, outer keeps all and "
+        "takes those that a view lacks as missing [different samples are an error]",
+    )
+    index = parser.add_mutually_exclusive_group()
+    index.add_argument(
+        "--index", metavar="COLUMN", help="column of tables that names the samples [found by the loader]"
+    )
+    index.add_argument(
+        "--no-index", action="store_const", const=False, dest="index", help="pair rows by position, not by name"
+    )
+    if not text_files:
+        return
+    parser.add_argument("--sep", metavar="CHAR", help="separator of text files, such as ';' [found by the loader]")
+    parser.add_argument("--decimal", choices=[".", ","], help="decimal mark of text files [found by the loader]")
 
 
 def add_size_option(parser: argparse._ActionsContainer) -> None:

@@ -17,6 +17,8 @@ from ._options import (
     add_plugin_option,
     add_view_options,
     number,
+    reading_options,
+    reading_words,
     whole_number,
 )
 
@@ -56,8 +58,8 @@ def _add_data(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         nargs="+",
         action="extend",
         metavar="SPEC",
-        help="files (.mat, .npz), folders of .npy, .csv or .parquet files, or bundled sets, as `anchor-align datasets` "
-        f"lists them [{' '.join(defaults.data)}]",
+        help="files (.mat, .npz, .h5ad, .h5mu), folders of .npy, .csv, .parquet or .feather files, or bundled sets, as "
+        f"`anchor-align datasets` lists them [{' '.join(defaults.data)}]",
     )
     add_data_options(group)
     group.add_argument("--clusters", type=whole_number(1), metavar="K", help="number of clusters [from the labels]")
@@ -101,7 +103,7 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
         help="settings of adapters and rivals: beta=1,100 for all that have it, fmvacc.beta=1,100 for one",
     )
     group.add_argument(
-        "--reference", default="consensus", metavar="R", help="index of a view, auto or consensus [consensus]"
+        "--reference", default="consensus", metavar="R", help="index or name of a view, auto or consensus [consensus]"
     )
     add_view_options(group, "the mean")
     group.add_argument(
@@ -178,14 +180,12 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
     from ..study import DataSpec
 
     defaults: Defaults = arguments.defaults
+    reading = reading_options(arguments)
     specs = [
         DataSpec(
             source,
-            views=None if arguments.views is None else tuple(arguments.views),
-            labels=arguments.labels,
-            orient=arguments.orient,
             n_clusters=arguments.clusters,
-            max_bytes=arguments.max_size,
+            **reading | {"views": None if arguments.views is None else tuple(arguments.views)},
         )
         for source in arguments.data or defaults.data
     ]
@@ -222,11 +222,7 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words = ["anchor-align", arguments.command, *arguments.adapters]
     words += ["--against", *arguments.against] if arguments.against else []
     words += ["--data", *(arguments.data or defaults.data)]
-    words += ["--views", *arguments.views] if arguments.views else []
-    words += ["--no-labels"] if arguments.labels is False else []
-    words += ["--labels", arguments.labels] if arguments.labels else []
-    words += ["--orient", arguments.orient] if arguments.orient != "auto" else []
-    words += ["--max-size", str(arguments.max_size)] if arguments.max_size else []
+    words += reading_words(arguments)
     words += ["--clusters", str(arguments.clusters)] if arguments.clusters else []
     words += ["--missing", arguments.missing] if arguments.missing != "error" else []
     words += ["--drop", repr(arguments.drop)] if arguments.drop else []
@@ -276,6 +272,16 @@ def _anchors(text: str) -> str:
 def _lams(text: str) -> list[float]:
     lam = number(float, lambda value: value >= 0, "a number >= 0 or inf")
     return [lam(part) for part in text.split(",")]
+
+
+def add_adapter_options(parser: argparse.ArgumentParser) -> None:
+    """The adapter of one fit, its settings and its number of anchors."""
+    parser.add_argument("--adapter", default="local", metavar="NAME", help="method that makes the graphs [local]")
+    parser.add_argument(
+        "--set", nargs="+", action="extend", type=setting_values, default=[], dest="params", metavar="KEY=VALUE",
+        help="settings of the adapter",
+    )  # fmt: skip
+    parser.add_argument("--anchors", metavar="M", help="number of anchors, such as 50 or 2k [the adapter suggests it]")
 
 
 def setting_values(text: str) -> tuple[str, tuple[object, ...]]:

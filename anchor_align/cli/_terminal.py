@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
     from rich.text import Text
 
+    from ..clustering import FitProgress
     from ..study import StudyProgress
 
 
@@ -103,6 +104,54 @@ def status(text: str, *, quiet: bool) -> Iterator[None]:
         return
     with console.status(text):
         yield
+
+
+class FitBar:
+    """Progress of one fit or prediction: a bar on a terminal; elsewhere, if it takes longer, a line now and then."""
+
+    QUIET_SECONDS = LINE_SECONDS = 10.0
+
+    def __init__(self, *, quiet: bool) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        console = Console(stderr=True)
+        self._quiet, self._on_terminal = quiet, console.is_terminal and not quiet
+        self._last = 0.0
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[rest]}"),
+            console=console,
+            transient=True,
+            redirect_stdout=False,
+        )
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> FitBar:
+        if self._on_terminal:
+            self._bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._on_terminal:
+            self._bar.stop()
+
+    def __call__(self, progress: FitProgress) -> None:
+        """The callback of the clusterer."""
+        from ..clustering import progress_text, time_text
+
+        if self._quiet:
+            return
+        if self._on_terminal:
+            rest = "" if progress.remaining is None else f"about {time_text(progress.remaining)} remain"
+            if self._task is None:
+                self._task = self._bar.add_task(progress.step, total=1.0, rest=rest)
+            self._bar.update(self._task, completed=progress.fraction, description=progress.step, rest=rest)
+        elif progress.seconds >= max(self._last + self.LINE_SECONDS, self.QUIET_SECONDS):
+            self._last = progress.seconds
+            say(progress_text(progress))
 
 
 class ProgressBar:

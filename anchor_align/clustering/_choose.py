@@ -8,6 +8,7 @@ from typing import Any
 
 from ..checks import check_callback, check_seed, check_whole_number
 from ..errors import MissingExtraError, unknown_name
+from ..matching import check_reference
 from ._candidates import AUTO_CANDIDATES, Candidate, CandidateResult, ChoiceCost, ChoiceProgress, check_candidates
 from ._estimator import AlignedClusterer
 from ._ranking import DRAWS, SAMPLE, Ranking, best_first
@@ -181,13 +182,13 @@ def _prepared(
         if name not in known:
             raise unknown_name("common setting of the candidates", name, known)
     clusterer = AlignedClusterer(n_clusters=n_clusters, **settings)
-    checked = check_views(views, clusterer.column_groups, mask=mask, missing=clusterer.missing)
+    checked = check_views(views, clusterer.column_groups, mask=mask, missing=clusterer.missing, join=clusterer.join)
     ranking = Ranking(
         check_whole_number("n_clusters", n_clusters, least=1),
         check_seed(random_state),
         check_whole_number("draws", draws, least=1),
         check_whole_number("sample", sample, least=2),
-        clusterer.reference,
+        check_reference(clusterer.reference, len(checked.matrices), checked.names),
         clusterer.many_to_one,
         clusterer.weights,
     )

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import FloatArray, IndexArray
-from ..blocks import read_rows, working
+from ..blocks import working
 from ..checks import check_callback, check_seed, check_whole_number, is_iterable
 from ..errors import InputError, InputTypeError, MissingExtraError
 from ..fusion import Fusion
@@ -102,6 +102,7 @@ def cluster_number_curves(
     sample: int = SAMPLE,
     mask: Any = None,
     missing: str = "error",
+    join: str | None = None,
     column_groups: Any = None,
     random_state: Any = None,
     callback: Callable[[int, int], object] | None = None,
@@ -120,7 +121,7 @@ def cluster_number_curves(
         Draws of anchors.
     sample : int, default=2000
         Most samples that are used.
-    mask, missing, column_groups
+    mask, missing, join, column_groups
         As for :class:`AlignedClusterer`.
     random_state : int, Generator, RandomState or None, default=None
     callback : callable, optional
@@ -146,7 +147,7 @@ def cluster_number_curves(
     wanted = _check_numbers(numbers)
     check_callback(callback)
     candidate = Candidate(adapter, adapter_params or {}, n_anchors, fusion, check_lam(lam))
-    checked = check_views(views, column_groups, mask=mask, missing=missing)
+    checked = check_views(views, column_groups, mask=mask, missing=missing, join=join)
     if checked.distributed:
         raise InputError("The number of clusters is explored in memory; pass a sample of the views of the cluster.")
     seed, n_draws = check_seed(random_state), check_whole_number("draws", draws, least=1)
@@ -207,7 +208,7 @@ def _one_draw(candidate: Candidate, views: Views, numbers: Sequence[int], seed: 
         step()
     order = np.random.default_rng(seed).permutation(views.n_samples)
     cut = len(order) // 2
-    halves = [_fit(candidate, _rows(views, np.sort(at)), numbers[-1], seed) for at in (order[:cut], order[cut:])]
+    halves = [_fit(candidate, views.take(np.sort(at)), numbers[-1], seed) for at in (order[:cut], order[cut:])]
     strength = _strengths(halves, numbers, step)
     agreement = leading_agreement(whole.graphs.grams, numbers[-1])
     values = whole.fused.embed(numbers[-1] + 1, whole.pipeline.adapter)[0].singular_values[: numbers[-1] + 1]
@@ -233,11 +234,6 @@ def _fit(candidate: Candidate, views: Views, n_clusters: int, seed: int) -> _Hal
     pipeline = Pipeline(adapter, n_clusters, n_anchors, seed)
     graphs = pipeline.build(views)
     return _Half(pipeline, graphs, pipeline.fuse(graphs, fusion, candidate.lam), views)
-
-
-def _rows(views: Views, at: IndexArray) -> Views:
-    mask = None if views.mask is None else views.mask[:, at]
-    return replace(views, matrices=[read_rows(X, at) for X in views.matrices], mask=mask)
 
 
 def _strengths(halves: Sequence[_Half], numbers: Sequence[int], step: Callable[[], None]) -> list[float]:

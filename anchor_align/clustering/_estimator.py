@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, SupportsIndex
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import TransformerTags
 
 from ..arrays import BoolArray, DenseArray, FloatArray, IndexArray
-from ..blocks import check_size, parts_of, working
+from ..blocks import check_size, take_rows, working
 from ..checks import check_choice, check_flag, check_seed, check_whole_number
 from ..errors import ChanceWarning, InputError, InputTypeError, shown
 from ..fusion import Fusion, check_weights, is_auto
@@ -21,16 +22,18 @@ from ..graphs import Order
 from ..matching import AnchorAligner, chance_notes, check_lam, check_reference
 from ..plugins import Adapter, AnchorGraphs, get_adapter
 from ._candidates import AUTO_CANDIDATES, CandidateResult
+from ._new_samples import NewSamples, by_blocks
 from ._pipeline import Pipeline, check_fusion, count_anchors
-from ._prediction import Prediction, cluster_means, means_reproduce
+from ._prediction import Prediction, cluster_means, count_labels, known_rows, means_reproduce
+from ._progress import FitProgress, Reporter, check_progress, reporting
 from ._ranking import Ranking, best_first
-from ._resources import STORAGES, check_engine, check_resources, check_storage, estimate
+from ._resources import STORAGES, check_engine, check_resources, check_storage, choose_storage, estimate
 from ._views import Views, check_views
 
-SMALL = 2**23  # up to this many numbers in all views, a second BLAS thread saves almost no time
+NESTED = "adapter__"  # what names of the adapter's settings begin with in set_params
 
 
-class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
+class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     """Multi-view clustering with aligned anchors.
 
     Parameters
@@ -46,9 +49,9 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         only.
     lam : float, default=0.1
         Weight of the structure term in the alignment, see :func:`align`.
-    reference : int, "auto" or "consensus", default="consensus"
-        The view whose order of anchors the others take, or none, see :func:`align`. Without a reference no poor view
-        can spoil the match of all others.
+    reference : int or str, default="consensus"
+        The view whose order of anchors the others take, by its index or name; "auto" or "consensus", see :func:`align`.
+        Without a reference no poor view can spoil the match of all others.
     fusion : {"aligned", "rotated", "unaligned", "concat"}, name of a plug-in's fusion, or Fusion, default="aligned"
         "aligned" is the mean of the aligned graphs. "rotated" also rotates the aligned graphs towards each other before
         the mean, see :func:`fuse`. It usually gives better clusters, but its result is not a readable graph, and
@@ -60,6 +63,10 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         default the adapter chooses, usually equal weights. "concat" has no weights.
     missing : {"error", "nan"}, default="error"
         "nan": a sample with only NaN in a view is missing in it. See also the ``mask`` of :meth:`fit`.
+    join : {"inner", "outer"}, optional
+        For views that name different samples, as the index of a DataFrame does: "inner" keeps the samples that all
+        views have, "outer" keeps all and takes those that a view lacks as missing. By default different samples are an
+        error. The same samples in another order are put in the order of the first view.
     many_to_one : bool, default=False
         The place of anchors without a partner, if a named reference has fewer anchors, see :func:`align`.
     adapter_params : dict, optional
@@ -67,12 +74,12 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     column_groups : list or dict, optional
         For views in one table: the widths of the views from left to right, or the columns of every view (positions, or
         names of a DataFrame's columns), or a dict of these by view name.
-    storage : {"memory", "disk", "never"}, default="memory"
+    storage : {"memory", "disk", "never", "auto"}, default="memory"
         Place of the anchor graphs and the fused graph. "disk": in unnamed files, which the system deletes with the
         estimator or at the end of the process. "never": they are not stored; their rows are made again for each of two
         passes, three for adapters with ``column_scaling``, and ``fused_graph_`` is None. In both cases the embedding is
         in such a file. Both need an adapter that learns anchors without making graphs: local, lmvsc, fmvacc and, for
-        "disk", sfmc.
+        "disk", sfmc. "auto": the first of these that has room.
     memory : int or str, optional
         Memory for the fit besides the views, in bytes or as in "500MB"; by default the free memory of the machine. A
         fit that needs more is refused before it starts. The memory of adapters that make whole graphs is not known.
@@ -80,6 +87,11 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Folder of the files; by default the folder of temporary files.
     gather : bool, default=False
         For views that are Dask arrays: bring ``labels_`` to this process. By default they are a Dask array.
+    verbose : bool, default=False
+        Write a line to stderr when a step of :meth:`fit` or :meth:`predict` begins, and every five seconds.
+    callback : callable, optional
+        Called with a :class:`FitProgress` when a step begins and, within a step, about every tenth of a second. An
+        exception of the callback ends the fit.
     random_state : int, Generator, RandomState or None, default=None
         With the adapters of this package the same number gives the same result, to the last digit, for any number of
         threads; with other adapters, for up to eight million numbers in all views together.
@@ -87,7 +99,12 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     Attributes
     ----------
     labels_ : ndarray, or Dask array, of shape (n_samples,)
-        Cluster of every sample, numbered from 0 in the order in which clusters first appear.
+        Cluster of every sample, numbered from 0 in the order in which clusters first appear; if samples were joined by
+        name, in the sorted order of names.
+    samples_ : tuple or None
+        Names of the samples, in the order of ``labels_``; None if the views have none.
+    notes_ : tuple of str
+        How samples were reordered or joined by name, one sentence each.
     fused_graph_ : ndarray, memmap or csr_array of shape (n_samples, n_anchors), or side by side, or None
     embedding_ : ndarray of shape (n_samples, n_directions)
         Leading left singular vectors of the fused graph, scaled and weighted as the adapter says, rows of unit length;
@@ -107,7 +124,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Weights of the views in the mean; None if they are equal.
     aligner_ : AnchorAligner or None
         Quality of the match; None without alignment: for the controls, and for adapters whose anchors correspond by
-        construction. ``aligner_.chance_`` is what shuffled samples reach; a view that is matched hardly better is named
+        construction. ``aligner_.chance_`` is what shuffled samples reach; a view that agrees hardly better is named
         in a :class:`~anchor_align.errors.ChanceWarning`.
     adapter_ : Adapter
         The adapter of this fit.
@@ -115,6 +132,11 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         For ``adapter="auto"``: the candidates and their scores, the chosen one first.
     n_features_in_ : int
         Number of features of all views together.
+    feature_names_in_ : ndarray of str of shape (n_features,)
+        Names of the features of all views, one view after the other; only if every view was a DataFrame whose columns
+        have names.
+    cluster_means_ : ndarray of shape (n_found, n_directions)
+        Means of the clusters in the embedding.
 
     Examples
     --------
@@ -139,6 +161,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         fusion: str | Fusion = "aligned",
         weights: Any = None,
         missing: str = "error",
+        join: str | None = None,
         many_to_one: bool = False,
         adapter_params: dict[str, Any] | None = None,
         column_groups: Any = None,
@@ -146,6 +169,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         memory: int | str | None = None,
         folder: str | Path | None = None,
         gather: bool = False,
+        verbose: bool = False,
+        callback: Callable[[FitProgress], object] | None = None,
         random_state: Any = None,
     ) -> None:
         self.adapter = adapter
@@ -156,6 +181,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.fusion = fusion
         self.weights = weights
         self.missing = missing
+        self.join = join
         self.many_to_one = many_to_one
         self.adapter_params = adapter_params
         self.column_groups = column_groups
@@ -163,6 +189,8 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         self.memory = memory
         self.folder = folder
         self.gather = gather
+        self.verbose = verbose
+        self.callback = callback
         self.random_state = random_state
 
     def fit(self, views: Any, y: object = None, *, mask: Any = None) -> AlignedClusterer:
@@ -171,14 +199,14 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         Parameters
         ----------
         views : list of array-like or sparse of shape (n_samples, n_features of the view), dict of them, or one table
-            All views describe the same samples in the same order. DataFrames whose rows have different names, or the
-            same names in another order, are refused. A dict names its views. One 2-D array, sparse matrix
-            or DataFrame is split by ``column_groups``, or by the upper level of a DataFrame's column names; without
-            either it is one view. Arrays may be memmaps, larger than memory. They are not modified. Views may be Dask
-            arrays or DataFrames: the fit then runs where their chunks are, and graphs, embedding and labels are Dask
-            arrays.
+            All views describe the same samples. Rows of DataFrames are paired by their names, see ``join``; rows of
+            other views by position. Also :class:`~anchor_align.MultiViewData`, with its mask and the names of its
+            samples. A dict names its views. One 2-D array, sparse matrix or DataFrame is split by ``column_groups``, or
+            by the upper level of a DataFrame's column names; without either it is one view. Arrays may be memmaps,
+            larger than memory. They are not modified. Views may be Dask arrays or DataFrames: the fit then runs where
+            their chunks are, and graphs, embedding and labels are Dask arrays.
         y : ignored
-        mask : array-like of bool of shape (n_views, n_samples), optional
+        mask : array-like of bool of shape (n_views, n_samples) or (n_samples, n_views), optional
             False where a sample is missing in a view; these rows are not read. Anchors and graphs of a view use its
             present samples, and the fused row of a sample uses the views that have it. Common anchors of all views use
             the samples that all views have. For adapters that define ``learn_anchors``; not for Dask arrays.
@@ -193,113 +221,155 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         else:
             adapter = self._make_adapter()
         fusion = check_fusion(adapter, self.fusion)
-        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing)
-        check_reference(self.reference, len(checked.matrices))
+        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing, join=self.join)
+        order = checked.order_of_names
+        if order is not None:
+            checked = checked.in_order(order)
+        reference = check_reference(self.reference, len(checked.matrices), checked.names)
         if self.weights is not None and not is_auto(self.weights):
             check_weights(self.weights, len(checked.matrices))
         if checked.n_samples < n_clusters:
             raise InputError(f"Got n_samples={checked.n_samples}, fewer than n_clusters={n_clusters}.")
+        layout = checked.layout
         gather = check_flag("gather", self.gather)
+        callback = check_progress(self.verbose, self.callback)
         n_anchors = count_anchors(
             adapter, self.n_anchors, checked.n_learnable(adapter.views_apart), n_clusters, len(checked.matrices)
         )
-        pipeline = Pipeline(
-            adapter,
-            n_clusters,
-            n_anchors,
-            seed,
-            reference=self.reference,
-            many_to_one=self.many_to_one,
-            weights=self.weights,
-            keep=storage != "never",
-        )
-        with self._working(pipeline, checked, fusion, storage):
-            graphs = pipeline.build(checked)
-            fused = pipeline.fuse(graphs, fusion, lam)
-            clusters = pipeline.cluster(fused)
-            embedding, vectors = clusters.embedding, clusters.vectors
-            if embedding is None or vectors is None:
-                embedding, vectors = fused.embed(n_clusters, adapter)
-            means = cluster_means(vectors, clusters.labels, clusters.n_found)
-            fitted = None
-            if fused.graph is not None and not means_reproduce(vectors, means, clusters.labels):
-                fitted = parts_of(fused.graph).zip(parts_of(clusters.labels))
-            labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
+        with reporting(callback, checked.n_samples) as reporter:
+            pipeline = Pipeline(
+                adapter,
+                n_clusters,
+                n_anchors,
+                seed,
+                reference=reference,
+                many_to_one=self.many_to_one,
+                weights=self.weights,
+                begin=reporter.begin,
+            )
+            with self._working(pipeline, checked, fusion, storage, reporter) as pipeline:
+                graphs = pipeline.build(checked)
+                fused = pipeline.fuse(graphs, fusion, lam)
+                clusters = pipeline.cluster(fused)
+                embedding, vectors = clusters.embedding, clusters.vectors
+                if embedding is None or vectors is None:
+                    embedding, vectors = fused.embed(n_clusters, adapter)
+                means = cluster_means(vectors, clusters.labels, clusters.n_found)
+                known = None
+                if fused.graph is not None and not means_reproduce(vectors, means, clusters.labels):
+                    known = known_rows(fused.graph, clusters.labels, clusters.n_found)
+                labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
 
         _warn_of_chance(fused.aligner)
+        learned, graph = graphs.learned, fused.graph
+        if order is not None:
+            # Results are in the order of the user's samples.
+            back = np.argsort(order)
+            checked = replace(checked.in_order(back), matrices=[])
+            labels, vectors = labels[back], take_rows(vectors, back)
+            graph = None if graph is None else take_rows(graph, back)
+            learned = replace(learned, graphs=[take_rows(Z, back) for Z in learned.graphs])
         self.labels_: IndexArray = labels
         # One of five types, which depends on storage and views.
-        self.fused_graph_: Any = fused.graph
+        self.fused_graph_: Any = graph
         self.embedding_: DenseArray = vectors
-        self.anchors_: Sequence[Any] | None = graphs.learned.anchors
-        self.anchor_graphs_: AnchorGraphs = graphs.learned
+        self.anchors_: Sequence[Any] | None = learned.anchors
+        self.anchor_graphs_: AnchorGraphs = learned
         self.permutations_: list[Order] = fused.permutations
         self.rotations_: list[FloatArray] | None = fused.rotations
         self.mask_: BoolArray | None = checked.mask
+        self.samples_: tuple[Any, ...] | None = checked.samples
+        self.notes_: tuple[str, ...] = checked.notes
         self.weights_: FloatArray | None = fused.weights
         self.aligner_: AnchorAligner | None = fused.aligner
         self.adapter_: Adapter = adapter
-        self.n_features_in_: int = sum(each.n_features for each in checked.layout.values())
-        self._layout = checked.layout
+        self.cluster_means_: FloatArray = means
+        self.n_features_in_: int = sum(each.n_features for each in layout.values())
+        self._layout = layout
+        self._cluster_sizes = count_labels(clusters.labels, clusters.n_found)
+        self._name_features()
         self._prediction = Prediction(
-            adapter, graphs.learned, graphs.rows.sizes, fused.rows.recipe, embedding, means, fitted
+            adapter, graphs.learned, graphs.rows.sizes, fused.rows.recipe, embedding, means, known
         )
         return self
 
+    def _name_features(self) -> None:
+        names = [name for each in self._layout.values() for name in each.columns or (None,)]
+        if all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):  # of an earlier fit
+            del self.feature_names_in_
+
     @contextmanager
-    def _working(self, pipeline: Pipeline, views: Views, fusion: Fusion, storage: str) -> Iterator[None]:
+    def _working(
+        self, pipeline: Pipeline, views: Views, fusion: Fusion, storage: str, reporter: Reporter
+    ) -> Iterator[Pipeline]:
         """Set memory, files and threads of a fit; refuse a fit that needs more than is free."""
         adapter, n_anchors = pipeline.adapter, pipeline.n_anchors
         memory = check_size("memory", self.memory)
         if self.folder is not None and not isinstance(self.folder, (str, Path)):
             raise InputTypeError(f"folder must be a path, got {shown(self.folder)}.")
         folder = None if self.folder is None else Path(self.folder)
-        check_storage(adapter, storage)
+        if storage != "auto":
+            check_storage(adapter, storage)
         check_engine(adapter, views, storage, memory, folder)
         work = None
         if adapter.works_by_blocks and not views.distributed:
             most = n_anchors if isinstance(n_anchors, int) else max(n_anchors)
             need = estimate(adapter, views, most, pipeline.n_clusters, fusion)
+            storage = choose_storage(need, adapter, memory, folder) if storage == "auto" else storage
             work = check_resources(need, storage, memory, folder)
         with working(
-            memory=work, on_disk=storage != "memory", folder=folder, one_blas_thread=_by_blocks(adapter, views)
+            memory=work,
+            on_disk=storage in ("disk", "never"),
+            folder=folder,
+            one_blas_thread=by_blocks(adapter, views),
+            progress=reporter.rows_done,
         ):
-            yield
+            yield replace(pipeline, keep=storage != "never")
 
-    def predict(self, views: Any, *, mask: Any = None) -> Any:
-        """Cluster new samples: graph rows on the learned anchors, fusion and embedding of the fit, nearest mean.
+    def fit_transform(self, views: Any, y: object = None, *, mask: Any = None) -> Any:
+        """Cluster the samples, and return their coordinates in the embedding, ``embedding_``."""
+        return self.fit(views, mask=mask).embedding_
 
-        If the nearest mean does not reproduce the clusters of the fit (adapters without k-means), a new sample gets the
-        label of the sample with the nearest fused row.
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """All parameters; with ``deep`` also ``adapter_params``, or those of the adapter, as ``adapter__<name>``."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and isinstance(self.adapter, str) and isinstance(self.adapter_params, Mapping):
+            params |= {f"{NESTED}{name}": value for name, value in self.adapter_params.items()}
+        return params
 
-        Parameters
-        ----------
-        views, mask : as in :meth:`fit`
+    def set_params(self, **params: Any) -> AlignedClusterer:
+        """Set parameters by name. ``adapter__<name>`` is a setting of the adapter, also of one that is given by name.
 
-        Returns
-        -------
-        ndarray of int of shape (n_samples,)
-            For the samples of the fit ``labels_``, except for rare ties. A Dask array if the views are Dask arrays.
+        Examples
+        --------
+        >>> from anchor_align import AlignedClusterer
+        >>> AlignedClusterer("lmvsc").set_params(n_clusters=3, adapter__alpha=0.5).adapter_params
+        {'alpha': 0.5}
         """
-        check_is_fitted(self)
-        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing).ordered_as(self._layout)
-        check_engine(self.adapter_, checked)
-        with working(one_blas_thread=_by_blocks(self.adapter_, checked)):
-            return self._prediction.labels(checked)
+        settings = {}
+        if isinstance(params.get("adapter", self.adapter), str):
+            settings = {name: params.pop(name) for name in list(params) if name.startswith(NESTED)}
+        super().set_params(**params)
+        if settings:
+            own = {} if self.adapter_params is None else self.adapter_params
+            self.adapter_params = {**own, **{name.removeprefix(NESTED): each for name, each in settings.items()}}
+        return self
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags = TransformerTags()
         return tags
 
     def _choose_adapter(self, views: Any, mask: Any, n_clusters: int, seed: int) -> Adapter:
         if self.adapter_params:
             raise InputError("adapter_params is for an adapter given by name; adapter='auto' chooses the settings.")
-        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing)
+        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing, join=self.join)
         own: dict[str, Any] = {"n_anchors": self.n_anchors, "fusion": self.fusion, "lam": self.lam}
-        ranking = Ranking(
-            n_clusters, seed, reference=self.reference, many_to_one=self.many_to_one, weights=self.weights
-        )
+        reference = check_reference(self.reference, len(checked.matrices), checked.names)
+        ranking = Ranking(n_clusters, seed, reference=reference, many_to_one=self.many_to_one, weights=self.weights)
         found = ranking.results([replace(each, **own) for each in AUTO_CANDIDATES], checked)
         self.candidates_ = tuple(best_first(found))
         return self.candidates_[0].candidate.make_adapter()
@@ -324,7 +394,7 @@ class AlignedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
 
 
 def _warn_of_chance(aligner: AnchorAligner | None) -> None:
-    """Warn of views that are matched hardly better than views with other samples would be."""
+    """Warn of views that agree with the others hardly better than views with other samples would."""
     if aligner is None:
         return
     notes = chance_notes(aligner, [f"View {view}" for view in range(len(aligner.permutations_))])
@@ -332,11 +402,3 @@ def _warn_of_chance(aligner: AnchorAligner | None) -> None:
         warnings.warn(
             f"{'; '.join(notes)}. It may not show the clusters of the other views.", ChanceWarning, stacklevel=3
         )
-
-
-def _by_blocks(adapter: Adapter, views: Views) -> bool:
-    """Whether BLAS runs on one thread: blocks have their own threads, and small problems need only one.
-
-    One thread would slow down large problems of adapters without blocks.
-    """
-    return adapter.works_by_blocks or views.n_numbers <= SMALL

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import GraphLike
-from ..blocks import check_finite, check_graphs, is_distributed
+from ..blocks import check_finite, is_distributed
 from ..errors import InputError
 from ..fusion import FusedRows, Fusion, Recipe, agreement_weights, check_weights, is_auto, is_finite
-from ..graphs import GramMatrices, StoredGraphs, check_missing, check_orders
+from ..graphs import GramMatrices, StoredGraphs, check_orders
 from ..plugins import get_fusion
 
 
@@ -24,6 +24,7 @@ def fuse(
     how: str | Fusion = "mean",
     mask: npt.ArrayLike | None = None,
     missing: str = "error",
+    join: str | None = None,
 ) -> Any:
     """Fuse the anchor graphs of several views.
 
@@ -49,11 +50,14 @@ def fuse(
         (its leading left singular vectors), not for reading. "concat" puts the graphs side by side, n_samples x (all
         anchors). It is a control without alignment, because its clusters are the same for any order of the columns;
         weights, divided by their mean, then multiply the columns of each view.
-    mask : array-like of bool of shape (n_views, n_samples), optional
+    mask : array-like of bool of shape (n_views, n_samples) or (n_samples, n_views), optional
         False where a sample is missing in a view; these rows are not read. The mean is then over the views that have
         the sample, with weights divided by their sum; "concat" has zeros for missing samples. Not for Dask arrays.
     missing : {"error", "nan"}, default="error"
         "nan": a row with only NaN is a missing sample.
+    join : {"inner", "outer"}, optional
+        For DataFrames that name different samples, see :func:`align`; rows of the result are in the order of
+        :func:`anchor_align.data.join_views`.
 
     Returns
     -------
@@ -87,9 +91,9 @@ def fuse(
            [0. , 1. ]])
     """
     fusion = get_fusion("aligned" if isinstance(how, str) and how == "mean" else how)
-    graphs = check_graphs(Z_list, same_anchors=False)
+    rows = StoredGraphs.from_user(Z_list, mask, missing, join)
+    graphs = rows.graphs
     orders = check_orders(P_list, [Z.shape[1] for Z in graphs])
-    rows = StoredGraphs(graphs, check_missing(graphs, mask, missing))
     grams = GramMatrices.of_set(rows) if fusion.uses_grams or is_auto(weights) else None
     maps = tuple(fusion.maps(orders, grams))
     if grams is not None and is_auto(weights):

@@ -88,7 +88,7 @@ class Pipeline:
     """The steps of a fit, with all their parameters except views, fusion and ``lam``.
 
     ``weights`` are given by the user: one for each view, "auto", or None for the choice of the adapter. With
-    ``keep=False`` rows of graphs are made again for every pass.
+    ``keep=False`` rows of graphs are made again for every pass. ``begin`` is called with the name of each step.
     """
 
     adapter: Adapter
@@ -99,6 +99,7 @@ class Pipeline:
     many_to_one: bool = False
     weights: Any = None
     keep: bool = True
+    begin: Callable[[str], object] = str
 
     def build(self, views: Views) -> ViewGraphs:
         """Checked anchor graphs of the views, read-only."""
@@ -110,6 +111,7 @@ class Pipeline:
         given = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
         whole = type(adapter).anchor_graphs is not Adapter.anchor_graphs or not adapter.works_by_blocks
         rows: GraphSet
+        self.begin("anchors")
         if whole and self.keep and not views.distributed and views.mask is None:
             learned = self._call(adapter.anchor_graphs, given, len(given))
             same_anchors = not adapter.views_apart
@@ -118,6 +120,7 @@ class Pipeline:
         else:
             from_these = given if views.mask is None else self._to_learn_from(given, views.mask)
             learned = self._call(adapter.learn_anchors, from_these, len(given))
+            self.begin("graphs")
             made = made_graphs(adapter, given, learned, views.mask)
             rows = made.stored() if self.keep else made
         if isinstance(rows, StoredGraphs) and not views.distributed and views.mask is None:
@@ -130,6 +133,7 @@ class Pipeline:
         """Match the anchors if the fusion needs it, and fuse."""
         sizes = graphs.rows.sizes
         permutations = check_orders(None, sizes)
+        self.begin("match")
         fitted = None
         if fusion.aligns and not graphs.learned.aligned:
             aligner = AnchorAligner(
@@ -146,6 +150,7 @@ class Pipeline:
         recipe = Recipe(fusion, tuple(maps), tuple(check_weights(weights, len(sizes))))
         if graphs.rows.mask is not None:
             recipe.check_present(graphs.rows.mask)
+        self.begin("fuse")
         rows = FusedRows(graphs.rows, recipe)
         graph = read_only(rows.stored()) if self.keep else None
         multiplied = zip(maps, sizes, strict=True) if fusion.multiplies else None
@@ -161,8 +166,11 @@ class Pipeline:
         """
         adapter, k = self.adapter, self.n_clusters
         if adapter.clusters_spectrally:
+            self.begin("embed")
             embedding, vectors = fused.embed(k, adapter)
+            self.begin("cluster")
             return Clustering(*number_by_appearance(kmeans_labels(vectors, k, self.seed)), embedding, vectors)
+        self.begin("cluster")
         made: Any = adapter.cluster(read_only(fused.graph), n_clusters=k, random_state=self.seed)
         return Clustering(*check_labels(f"Adapter {adapter.name!r}", made, fused.rows.shape[0], k))
 

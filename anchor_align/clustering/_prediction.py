@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import pairwise_distances_argmin, pairwise_distances_argmin_min
+import scipy.sparse as sp
 
-from ..arrays import BoolArray, FloatArray, Graph, IndexArray
-from ..blocks import Parts, map_rows, parts_of, read_only, read_rows, run_rows
+from ..arrays import BoolArray, FloatArray, Graph, IndexArray, is_sparse
+from ..blocks import empty, map_rows, parts_of, read_only, read_rows, run_rows, write_rows
 from ..errors import AdapterError
 from ..fusion import Recipe
-from ..graphs import SpectralEmbedding, common_dtype, numbers_of_sample, samples_of, without_missing
-from ..plugins import Adapter, AnchorGraphs, check_made
+from ..graphs import GramMatrices, SpectralEmbedding, common_dtype, numbers_of_sample, samples_of, without_missing
+from ..plugins import Adapter, AnchorGraphs, check_made, made_graphs
+from ._assignment import ASSIGNED, assigned
 from ._views import Views
 
 SAME_LABELS = 0.99  # the nearest mean is used for new samples if it reproduces at least this fraction of the labels
+MOST_KNOWN = 10_000  # else the nearest of this many samples of the fit
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRows:
+    """Fused rows of some samples of the fit, and their labels."""
+
+    graph: Graph
+    labels: IndexArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +36,8 @@ class Prediction:
     """The steps that assign new samples to clusters.
 
     ``adapter`` makes their graphs from ``learned``, with ``sizes`` anchors. ``recipe`` fuses them. ``means`` are those
-    of the clusters in the ``embedding``. ``fitted`` has the fused graph and the labels of the fit, if the nearest mean
-    does not reproduce the labels: new samples then get the label of the nearest row.
+    of the clusters in the ``embedding``. ``known`` has rows of the fit, if the nearest mean does not reproduce the
+    labels: new samples then get the label of the nearest of these rows.
     """
 
     adapter: Adapter
@@ -36,38 +46,52 @@ class Prediction:
     recipe: Recipe
     embedding: SpectralEmbedding
     means: FloatArray
-    fitted: Parts | None
+    known: KnownRows | None
 
     def labels(self, views: Views) -> Any:
+        return self._of_rows(views, _labels, np.empty(0, np.intp))
+
+    def vectors(self, views: Views) -> Any:
+        """Coordinates of the samples in the embedding, rows of unit length."""
+        dtype = np.float32 if all(X.dtype == np.float32 for X in views.matrices) else np.float64
+        return self._of_rows(views, _vectors, np.empty((0, self.means.shape[1]), dtype))
+
+    def assigned(self, views: Views) -> Any:
+        """Labels with distances and confidence."""
+        return self._of_rows(views, _assigned, np.empty(0, ASSIGNED))
+
+    def grams(self, views: Views) -> GramMatrices:
+        """Gram matrices of the graphs of the samples, on the anchors of the fit."""
+        samples = views.matrices if self.adapter.works_by_blocks else views.floats()
+        graphs = made_graphs(self.adapter, samples, self._light.learned, views.mask)
+        return GramMatrices.of_set(graphs if self.adapter.works_by_blocks else graphs.stored())
+
+    @property
+    def _light(self) -> Prediction:
+        # The graphs of the fit are not needed to make others.
+        return replace(self, learned=replace(self.learned, graphs=()))
+
+    def _of_rows(self, views: Views, function: Callable[[Graph, Prediction], Any], meta: npt.NDArray[Any]) -> Any:
+        """Results of a function of fused rows for all samples; ``meta`` is its result for none."""
         if views.mask is not None:
             self.recipe.check_present(views.mask)
         if views.distributed:
-            return self._labels_of_chunks(views.matrices)
-        labels = np.empty(views.n_samples, dtype=np.intp)
+            first, *others = map(parts_of, views.matrices)
+            return first.zip(*others).map(fused_graph, self._light).map(function, self._light).joined(meta)
         samples = views.matrices if self.adapter.works_by_blocks else views.floats()
+        shape = (views.n_samples, *meta.shape[1:])
+        results = np.empty(shape, meta.dtype) if len(shape) == 1 else empty((shape[0], shape[1]), meta.dtype)
 
-        def assign(rows: slice) -> None:
+        def write(rows: slice) -> None:
             present = None if views.mask is None else views.mask[:, rows]
             graph = fused_graph(samples_of(samples, rows, views.mask), self, present)
-            near = _near_mean(graph, self) if self.fitted is None else self.fitted.total(_nearest, graph).labels
-            labels[rows] = near
+            write_rows(results, rows, function(graph, self))
 
         if self.adapter.works_by_blocks:
-            run_rows(assign, views.n_samples, width=numbers_of_sample(samples) + 3 * sum(self.sizes))
+            run_rows(write, views.n_samples, width=numbers_of_sample(samples) + 3 * sum(self.sizes))
         else:  # its new_graphs may need all samples together
-            assign(slice(0, views.n_samples))
-        return labels
-
-    def _labels_of_chunks(self, views: Sequence[Any]) -> Any:
-        # The graphs that the fit keeps on the cluster are not needed to make others.
-        light = replace(self, learned=replace(self.learned, graphs=()), fitted=None)
-        first, *others = map(parts_of, views)
-        chunks = first.zip(*others)
-        if self.fitted is None:
-            labels = chunks.map(fused_graph, light).map(_near_mean, light)
-        else:
-            labels = chunks.map(fused_graph, light).against(self.fitted, _nearest).map(_labels_of)
-        return labels.joined(np.empty(0, dtype=np.intp))
+            write(slice(0, views.n_samples))
+        return results
 
 
 def fused_graph(views: Sequence[Any], prediction: Prediction, present: BoolArray | None = None) -> Graph:
@@ -87,33 +111,26 @@ def fused_graph(views: Sequence[Any], prediction: Prediction, present: BoolArray
     return fused
 
 
-def _near_mean(graph: Graph, prediction: Prediction) -> IndexArray:
-    return nearest_mean(prediction.embedding.unit_rows(graph), prediction.means)
+def _vectors(graph: Graph, prediction: Prediction) -> npt.NDArray[Any]:
+    return np.asarray(prediction.embedding.unit_rows(graph))
 
 
-@dataclass(frozen=True, eq=False)
-class _Nearest:
-    """Distances of some samples to their nearest rows, and the labels of these rows; ``+`` adds more rows."""
+def _labels(graph: Graph, prediction: Prediction) -> IndexArray:
+    known = prediction.known
+    if known is None:
+        return nearest_mean(_vectors(graph, prediction), prediction.means)
+    from sklearn.metrics import pairwise_distances_argmin  # the slowest import, not needed to plan a study
 
-    distances: npt.NDArray[Any]
-    labels: IndexArray
-
-    def __add__(self, other: _Nearest) -> _Nearest:
-        nearer = other.distances < self.distances
-        return _Nearest(np.where(nearer, other.distances, self.distances), np.where(nearer, other.labels, self.labels))
+    return np.asarray(known.labels[pairwise_distances_argmin(graph, known.graph)])
 
 
-def _nearest(rows: tuple[Graph, IndexArray], graph: Graph) -> _Nearest:
-    others, labels = rows
-    at, distances = pairwise_distances_argmin_min(graph, others)
-    return _Nearest(distances, labels[at])
-
-
-def _labels_of(nearest: _Nearest) -> IndexArray:
-    return nearest.labels
+def _assigned(graph: Graph, prediction: Prediction) -> npt.NDArray[Any]:
+    return assigned(_vectors(graph, prediction), _labels(graph, prediction), prediction.means)
 
 
 def nearest_mean(embedding: npt.NDArray[Any], means: FloatArray) -> IndexArray:
+    from sklearn.metrics import pairwise_distances_argmin  # as above
+
     return np.asarray(pairwise_distances_argmin(embedding, means.astype(embedding.dtype)), dtype=np.intp)
 
 
@@ -148,3 +165,30 @@ def _count_near_means(item: tuple[npt.NDArray[Any], IndexArray], means: FloatArr
 
     n, k = embedding.shape
     return sum(map_rows(count, n, width=k + len(means)))
+
+
+def known_rows(graph: Any, labels: Any, n_clusters: int) -> KnownRows:
+    """Rows of at most about ``MOST_KNOWN`` samples: all of small clusters, every second, third, ... of large ones."""
+    parts = parts_of(graph).zip(parts_of(labels))
+    counts = np.array(count_labels(labels, n_clusters))
+    most = max(1, MOST_KNOWN // n_clusters) if counts.sum() > MOST_KNOWN else int(counts.sum())
+    chosen: list[tuple[Graph, IndexArray]] = parts.total(_chosen_rows, -(-counts // most))
+    graphs: list[Any] = [rows for rows, _ in chosen]
+    rows = sp.vstack(graphs, format="csr") if is_sparse(graphs[0]) else np.concatenate(graphs)
+    return KnownRows(rows, np.concatenate([numbers for _, numbers in chosen]))
+
+
+def count_labels(labels: Any, n_clusters: int) -> list[int]:
+    """Number of samples in every cluster."""
+    counts: list[int] = parts_of(labels).total(_counts, n_clusters).tolist()
+    return counts
+
+
+def _counts(labels: IndexArray, n_clusters: int) -> npt.NDArray[np.intp]:
+    return np.bincount(labels, minlength=n_clusters)
+
+
+def _chosen_rows(item: tuple[Graph, IndexArray], steps: npt.NDArray[np.intp]) -> list[tuple[Graph, IndexArray]]:
+    graph, labels = item
+    at = np.sort(np.concatenate([np.flatnonzero(labels == label)[::step] for label, step in enumerate(steps) if step]))
+    return [(read_rows(graph, at), labels[at])]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays import IndexArray
-from ..blocks import read_rows, working
+from ..blocks import working
 from ..errors import AnchorAlignError, InputError
 from ..plugins import contained, one_line
 from ._candidates import Candidate, CandidateResult, ChoiceCost, ChoiceProgress
@@ -164,15 +164,14 @@ def best_first(results: Sequence[CandidateResult]) -> list[CandidateResult]:
 
 def sample_views(views: Views, most: int, seed: int) -> Views:
     """At most ``most`` samples, drawn at random, in the order of the data."""
-    if views.n_samples <= most:
-        return views
-    at = np.sort(np.random.default_rng([seed, _STREAM]).choice(views.n_samples, most, replace=False))
-    mask = None if views.mask is None else views.mask[:, at]
-    return replace(
-        views,
-        matrices=[read_rows(X, at) for X in views.matrices],
-        mask=None if mask is None or mask.all() else mask,
-    )
+    return views if views.n_samples <= most else views.take(sample_rows(views.n_samples, most, seed))
+
+
+def sample_rows(n_samples: int, most: int, seed: int) -> IndexArray:
+    """Numbers of at most ``most`` samples, drawn at random, in ascending order."""
+    if n_samples <= most:
+        return np.arange(n_samples)
+    return np.sort(np.random.default_rng([seed, _STREAM]).choice(n_samples, most, replace=False))
 
 
 def draw_seeds(seed: int, draws: int) -> list[int]:

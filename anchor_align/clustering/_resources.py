@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,13 +10,13 @@ import numpy as np
 
 from ..arrays import is_sparse
 from ..blocks import DEFAULT_MEMORY, available_memory, check_disk, readable_size
-from ..errors import InputError, NotEnoughMemoryError
+from ..errors import FileError, InputError, NotEnoughMemoryError
 from ..fusion import Fusion
 from ..graphs import count_directions
 from ..plugins import Adapter
 from ._views import Views
 
-STORAGES = ("memory", "disk", "never")
+STORAGES = ("memory", "disk", "never", "auto")
 LEAST_WORK = 2**23  # least memory for blocks of rows
 
 
@@ -68,6 +69,19 @@ def check_resources(need: Need, storage: str, memory: int | None, folder: Path |
         check_disk(need.disk(storage), folder)
     left = DEFAULT_MEMORY if limit is None else limit - least + LEAST_WORK
     return min(DEFAULT_MEMORY, left)
+
+
+def choose_storage(need: Need, adapter: Adapter, memory: int | None, folder: Path | None) -> str:
+    """The first place that has room: memory, files, or none; "memory" if none has, or the adapter has no choice."""
+    limit = available_memory() if memory is None else memory
+    for storage in ("memory", "disk", "never"):
+        if limit is None or need.memory(storage) <= limit:
+            with suppress(InputError, FileError):
+                check_storage(adapter, storage)
+                if storage != "memory":
+                    check_disk(need.disk(storage), folder)
+                return storage
+    return "memory"
 
 
 def _way_out(need: Need, storage: str, limit: int) -> str:

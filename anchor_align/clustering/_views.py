@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import BoolArray, is_sparse
+from ..arrays import BoolArray, IndexArray, is_sparse
 from ..blocks import (
     Engine,
+    JoinedSamples,
+    NamedRows,
     as_floats,
     check_finite,
     check_graph,
-    check_sample_names,
+    check_join,
     check_sparse,
     engine_of,
     is_distributed,
+    join_tables,
+    name_order,
     read_only,
+    read_rows,
     same_chunks,
+    table_names,
+    take_rows,
 )
 from ..checks import is_iterable
+from ..data import MultiViewData, annotated_class, load_views, named_rows
 from ..errors import InputError, InputTypeError, shown
 from ..graphs import check_missing
 
@@ -56,13 +64,17 @@ class Views:
     """Checked views: real numbers, dense or CSR, read-only, with the same samples; sparse views have floats.
 
     ``columns`` has the column names of views that were DataFrames. ``mask``, views x samples, is False where a sample
-    is missing; None if no sample is missing.
+    is missing; None if no sample is missing. ``samples`` has the names of the samples; None if they have none.
+    ``notes`` say how samples were joined. ``by_name`` says that rows were paired by name: their order means nothing.
     """
 
     matrices: list[Any]
     names: tuple[str, ...]
     columns: tuple[tuple[Any, ...] | None, ...]
     mask: BoolArray | None = None
+    samples: tuple[Any, ...] | None = None
+    notes: tuple[str, ...] = ()
+    by_name: bool = False
 
     @property
     def n_samples(self) -> int:
@@ -73,6 +85,23 @@ class Views:
         if self.mask is None:
             return self.n_samples
         return int(self.mask.sum(axis=1).min() if apart else self.mask.all(axis=0).sum())
+
+    @property
+    def order_of_names(self) -> IndexArray | None:
+        """Order that sorts the samples by name; None if they are sorted, or if their order is that of the user.
+
+        A fit goes over the samples in this order, so that the order of rows in tables does not change its result.
+        """
+        return None if self.samples is None or not self.by_name else name_order(self.samples)
+
+    def in_order(self, order: IndexArray) -> Views:
+        """The same views with the samples in another order."""
+        return replace(
+            self,
+            matrices=[take_rows(X, order) for X in self.matrices],
+            mask=None if self.mask is None else self.mask[:, order],
+            samples=None if self.samples is None else tuple(self.samples[i] for i in order),
+        )
 
     @property
     def engine(self) -> Engine:
@@ -96,6 +125,16 @@ class Views:
         parts = zip(self.names, self.matrices, self.columns, strict=True)
         return {name: Layout(int(X.shape[1]), columns) for name, X, columns in parts}
 
+    def take(self, at: IndexArray) -> Views:
+        """Some samples, in memory."""
+        mask = None if self.mask is None else self.mask[:, at]
+        return replace(
+            self,
+            matrices=[read_rows(X, at) for X in self.matrices],
+            mask=None if mask is None or mask.all() else mask,
+            samples=None if self.samples is None else tuple(self.samples[row] for row in at),
+        )
+
     def ordered_as(self, fitted: dict[str, Layout]) -> Views:
         """The same views in the order of the fit. They must have the views and features of the fit."""
         if set(self.names) != set(fitted):
@@ -104,11 +143,29 @@ class Views:
             got.check(name, fitted[name], alone=len(fitted) == 1)
         at = [self.names.index(name) for name in fitted]
         mask = None if self.mask is None else self.mask[at]
-        return Views([self.matrices[i] for i in at], tuple(fitted), tuple(self.columns[i] for i in at), mask)
+        return replace(
+            self,
+            matrices=[self.matrices[i] for i in at],
+            names=tuple(fitted),
+            columns=tuple(self.columns[i] for i in at),
+            mask=mask,
+        )
 
 
-def check_views(views: Any, column_groups: Any = None, *, mask: Any = None, missing: str = "error") -> Views:
-    """Check views and name them: by the key of a dict, or "0", "1" and so on; for ``mask`` see ``check_missing``."""
+def check_views(
+    views: Any, column_groups: Any = None, *, mask: Any = None, missing: str = "error", join: str | None = None
+) -> Views:
+    """Check views, name them, and join their samples by name.
+
+    Views are named by the key of a dict, or "0", "1" and so on. For ``mask`` and ``missing`` see ``check_missing``, for
+    ``join`` see :func:`anchor_align.data.join_views`.
+    """
+    check_join(join)
+    if annotated_class(views):
+        views = load_views(views, labels=False, join=join)
+    by_name = isinstance(views, MultiViewData)
+    if isinstance(views, MultiViewData):
+        views, mask = _from_data(views, mask)
     if is_table(views):
         if _is_flat(views):
             raise InputError(
@@ -118,18 +175,19 @@ def check_views(views: Any, column_groups: Any = None, *, mask: Any = None, miss
         if is_sparse(views):
             check_sparse(views, "The table")
         named = split_columns(views, column_groups)
+        samples = table_names({"": views})[""]
+        # The views of one table have the same rows, whatever their names.
+        joined = JoinedSamples(None if samples is None else tuple(samples), (None,) * len(named))
+        matrices = [_check_view(X, name) for name, X in named.items()]
     else:
         if column_groups is not None:
             raise InputError(
                 f"column_groups splits one table into views, but got views as a {type(views).__name__} already."
             )
-        named = _name_views(views)
-    check_sample_names(named)
-    matrices = [check_graph(_from_objects(X, name), name, "features") for name, X in named.items()]
-    # Dense views keep their dtype; their blocks become floats when they are read.
-    matrices = [as_floats(X) if is_sparse(X) else X for X in matrices]
-    if not matrices:
-        raise InputError("Got no view; expected one or more, samples x features each.")
+        named = {name: named_rows(X) for name, X in _name_views(views).items()}
+        if not named:
+            raise InputError("Got no view; expected one or more, samples x features each.")
+        matrices, joined = join_tables(named, join, _check_view)
     names = tuple(named)
     for name, X in zip(names, matrices, strict=True):
         if X.shape[0] != matrices[0].shape[0]:
@@ -138,10 +196,26 @@ def check_views(views: Any, column_groups: Any = None, *, mask: Any = None, miss
                 "All views must describe the same samples."
             )
     matrices = same_chunks(matrices, names)
-    mask = check_missing(matrices, mask, missing, names=names, columns="features")
+    mask = check_missing(matrices, mask, missing, joined=joined, names=names, columns="features")
     check_finite(matrices, names, "views", mask)
-    columns = tuple(tuple(X.columns) if hasattr(X, "columns") else None for X in named.values())
-    return Views([read_only(X) for X in matrices], names, columns, mask)
+    columns = tuple(tuple(X.columns) if getattr(X, "columns", None) is not None else None for X in named.values())
+    by_name = by_name or joined.moved
+    return Views([read_only(X) for X in matrices], names, columns, mask, joined.samples, joined.notes, by_name)
+
+
+def _check_view(X: Any, name: str) -> Any:
+    # Dense views keep their dtype; their blocks become floats when they are read.
+    checked = check_graph(_from_objects(X, name), name, "features")
+    return as_floats(checked) if is_sparse(checked) else checked
+
+
+def _from_data(data: MultiViewData, mask: Any) -> tuple[dict[str, Any], Any]:
+    """Views by name, and the mask: of the data, unless there is another."""
+    columns = data.columns or (None,) * len(data.views)
+    named_rows = [NamedRows(X, data.samples, heads) for X, heads in zip(data.views, columns, strict=True)]
+    nameless = data.samples is None and not any(columns)
+    named = _by_name(data.names, data.views if nameless else named_rows)
+    return named, data.mask if mask is None else mask
 
 
 def _is_flat(table: Any) -> bool:
@@ -155,6 +229,8 @@ def is_table(views: Any) -> bool:
     """Whether this is one 2-D table: array, sparse matrix, DataFrame, or a list of rows."""
     if is_sparse(views) or is_distributed(views) or hasattr(views, "columns"):
         return True
+    if not isinstance(views, np.ndarray) and hasattr(views, "__array__"):
+        return True
     if isinstance(views, np.ndarray) and views.dtype != object:
         return views.ndim <= 2
     if isinstance(views, np.ndarray) and views.ndim == 0:
@@ -164,7 +240,8 @@ def is_table(views: Any) -> bool:
     first = views.flat[0] if isinstance(views, np.ndarray) else views[0]
     if isinstance(first, (list, tuple)):
         return not first or not hasattr(first[0], "__len__")
-    return not hasattr(first, "shape")
+    # A list with an array in it is a list of views, also if its first entry is none.
+    return not any(hasattr(each, "shape") for each in (views.flat if isinstance(views, np.ndarray) else views))
 
 
 def split_columns(table: Any, groups: Any) -> dict[str, Any]:

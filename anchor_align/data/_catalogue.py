@@ -27,7 +27,7 @@ MFEAT_VIEWS = {"factors": 216, "fourier": 76, "karhunen": 64, "morphological": 6
 MFEAT_SCALE = 1e8
 MFEAT_INTEGERS = ("factors", "pixel")
 UCI_DIGIT_VIEWS = ("factors", "fourier", "karhunen")
-UCI_SOURCE = "https://archive.ics.uci.edu/dataset"
+UCI_SOURCE = "UCI Machine Learning Repository, https://doi.org/10.24432"
 # Where the four clusters lie in each view.
 CENTRES = (
     ((0.55, 0.60), (-0.60, 0.55), (-0.55, -0.60), (0.60, -0.55)),
@@ -230,7 +230,7 @@ _SETS: tuple[tuple[DataSet, Callable[[], MultiViewData]], ...] = (
             10,
             tuple(MFEAT_VIEWS.items()),
             "CC BY 4.0",
-            f"R. Duin, Multiple Features, UCI Machine Learning Repository, {UCI_SOURCE}/72/multiple+features",
+            f"R. Duin, Multiple Features, {UCI_SOURCE}/C5HC70",
         ),
         _load_mfeat,
     ),
@@ -254,8 +254,8 @@ _SETS: tuple[tuple[DataSet, Callable[[], MultiViewData]], ...] = (
             10,
             (("pixels", 64), ("fourier", 54), ("gradients", 72), ("profiles", 48), ("zernike", 24), ("strokes", 77)),
             "CC BY 4.0",
-            "E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, "
-            f"{UCI_SOURCE}/80/optical+recognition+of+handwritten+digits; as sklearn.datasets.load_digits has them",
+            f"E. Alpaydin and C. Kaynak, Optical Recognition of Handwritten Digits, {UCI_SOURCE}/C50P49; as "
+            "sklearn.datasets.load_digits has them",
         ),
         _load_digits,
     ),
@@ -267,9 +267,8 @@ _SETS: tuple[tuple[DataSet, Callable[[], MultiViewData]], ...] = (
             2,
             (("mean", 10), ("error", 10), ("worst", 10)),
             "CC BY 4.0",
-            "W. Wolberg, O. Mangasarian, N. Street and W. Street, Breast Cancer Wisconsin (Diagnostic), UCI Machine "
-            f"Learning Repository, {UCI_SOURCE}/17/breast+cancer+wisconsin+diagnostic; as "
-            "sklearn.datasets.load_breast_cancer has them",
+            "W. Wolberg, O. Mangasarian, N. Street and W. Street, Breast Cancer Wisconsin (Diagnostic), "
+            f"{UCI_SOURCE}/C5DW2B; as sklearn.datasets.load_breast_cancer has them",
         ),
         _load_breast_cancer,
     ),

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import is_sparse
+from ..arrays import BoolArray, is_sparse
 from ..errors import AnchorAlignError, FileError, InputError, unknown_name
 from ._multi_view_data import Note
 from ._size_limits import SizeLimit
@@ -44,7 +44,10 @@ class Entry:
     ndarray, a sparse array or a list of str; ``members`` returns what a cell or struct holds. ``forget`` frees memory
     if the entry can be read again, ``drop`` frees it in any case. ``what`` describes an entry that is no data. ``name``
     is set where a dot in the key does not mark a field of a struct, as in the names of files. ``notes`` say what the
-    reader decided, ``ids`` are the names of the samples, and ``is_column`` marks a label column in a table of features.
+    reader decided, ``ids`` are the names of the samples, ``ids_are_typed`` says whether the file tells 1 from "1",
+    ``heads`` are the names of the columns, and ``is_column`` marks a label column in a table of features. In annotated
+    data, ``part`` says whether this is the matrix X of a modality or another one, and ``absent`` is True where the
+    modality lacks a sample.
     """
 
     key: str
@@ -59,8 +62,12 @@ class Entry:
     stack_axis: int = 0
     name: str = ""
     notes: tuple[Note, ...] = ()
-    ids: tuple[str, ...] = ()
+    ids: tuple[Any, ...] = ()
+    ids_are_typed: bool = False
+    heads: tuple[str, ...] = ()
     is_column: bool = False
+    part: Literal["", "X", "other"] = ""
+    absent: BoolArray | None = None
 
     @property
     def is_matrix(self) -> bool:
@@ -138,11 +145,12 @@ def array_entry(
     n_bytes: int,
     load: Callable[[], Any],
     stack_axis: int = 0,
+    in_memory: bool = True,
 ) -> Entry:
     """Entry of an array that a file holds, that takes ``n_bytes`` of memory, and that ``load`` reads."""
 
     def load_within_limit() -> Any:
-        limit.claim(key, n_bytes)
+        limit.claim(key, n_bytes, in_memory=in_memory)
         return load()
 
     held = Held(guarded(limit.path, load_within_limit))
@@ -152,12 +160,6 @@ def array_entry(
 def normal(name: str) -> str:
     """Name without case, spaces, underscores and other marks."""
     return "".join(char for char in name.lower() if char.isalnum())
-
-
-def natural(name: str) -> list[tuple[int, int, str]]:
-    """Sort key under which ``view_10`` comes after ``view_9``."""
-    parts = re.split(r"(\d+)", name)
-    return [(1, int(part), "") if part.isdecimal() else (0, 0, part.lower()) for part in parts]
 
 
 def decoded(values: Any) -> list[str]:

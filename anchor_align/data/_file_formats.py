@@ -2,56 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ..blocks import natural
 from ..errors import FileError, InputError
-from ._entries import Entry, natural, reading
+from ._entries import Entry, reading
 from ._hdf5_files import hdf5_entries
 from ._mat_files import mat5_entries
 from ._numpy_files import npy_entry, npz_entries
+from ._read_options import ReadOptions
 from ._size_limits import SizeLimit
-from ._table_files import folder_tables, read_table, table_entries
+from ._table_files import TABLE_KINDS, folder_tables, read_table, table_entries
+from ._text_tables import GZIP
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _TABLES = (".csv", ".tsv")
-_TABLE_KINDS = ("csv", "parquet")
-ENDINGS = (".npy", ".npz", ".parquet", *_TABLES)
-EXPECTED = "a .mat, .npz, .npy, .csv or .parquet file, or a folder with one file for each view"
+_SINGLE = ("npy", "npz", *TABLE_KINDS)
+ENDINGS = (".npy", ".npz", ".parquet", ".feather", *_TABLES)
+EXPECTED = (
+    "a .mat, .npz, .npy, .csv, .tsv, .parquet, .feather, .h5ad or .h5mu file, or a folder with one file for each view"
+)
 
 
 @contextmanager
-def open_source(path: Path, max_bytes: int | None = None, *, mmap: bool = False) -> Iterator[list[Entry]]:
-    """Entries of a file or folder; they can be read as long as it is open.
-
-    The content of each file may take ``max_bytes`` of memory, see :class:`SizeLimit`.
-    """
+def open_source(path: Path, options: ReadOptions) -> Iterator[list[Entry]]:
+    """Entries of a file or folder; they can be read as long as it is open."""
     with reading(path):
         is_folder = path.is_dir()
         if not is_folder:
-            limit = SizeLimit(path, max_bytes)
+            limit = SizeLimit(path, options.max_bytes)
             kind = file_kind(path)
     if is_folder:
-        yield folder_entries(path, max_bytes, mmap=mmap)
+        yield folder_entries(path, options)
     elif kind == "hdf5":
-        with hdf5_entries(limit) as entries:
+        with hdf5_entries(limit, on_disk=options.mmap) as entries:
             yield entries
     elif kind == "mat":
         yield mat5_entries(limit)
     elif kind == "npz":
         yield npz_entries(limit)
-    elif kind in _TABLE_KINDS:
-        yield table_entries(read_table(limit, kind, path.stem))
+    elif kind in TABLE_KINDS:
+        yield table_entries(read_table(limit, kind, _stem(path), options))
     elif kind:
-        yield [single_entry(limit, kind, path.stem, mmap=mmap)]
+        yield [single_entry(limit, kind, _stem(path), options)]
     else:
         raise InputError(f"{path} is not a file that can be read here; expected {EXPECTED}.")
 
 
+def _ending(path: Path) -> str:
+    """Ending of a file's name; that of its content if it is compressed."""
+    inner = Path(path.stem).suffix.lower() if path.suffix.lower() == ".gz" else ""
+    return inner if inner in _TABLES else path.suffix.lower()
+
+
+def _stem(path: Path) -> str:
+    """Name of a file without its ending."""
+    return Path(path.stem).stem if path.suffix.lower() == ".gz" else path.stem
+
+
 def file_kind(path: Path) -> str:
-    """Format of a file by its content: "hdf5", "mat", "npz", "npy", "parquet", "csv", or "" for any other."""
+    """Format of a file by its content: one of those that ``open_source`` knows, or "" for any other."""
     with path.open("rb") as file:
         start = file.read(512)
         signatures = [start[:8]]
@@ -69,9 +82,13 @@ def file_kind(path: Path) -> str:
         return "npz"
     if start.startswith(b"PAR1"):
         return "parquet"
+    if start.startswith(b"ARROW1\0\0"):
+        return "feather"
+    if start.startswith(GZIP) and _ending(path) in _TABLES:
+        return "csv"
     if start[126:128] in (b"IM", b"MI"):
         return "mat"
-    if path.suffix.lower() in _TABLES and b"\0" not in start:
+    if _ending(path) in _TABLES and b"\0" not in start:
         return "csv"
     # Version 4 has no signature; its first number is a small code in either byte order.
     if path.suffix.lower() == ".mat" and len(start) >= 20 and start[:4].count(0) in (2, 3, 4):
@@ -79,46 +96,85 @@ def file_kind(path: Path) -> str:
     return ""
 
 
-def folder_entries(folder: Path, max_bytes: int | None = None, *, mmap: bool = False) -> list[Entry]:
+def folder_entries(folder: Path, options: ReadOptions) -> list[Entry]:
     """One entry for each file of a folder that holds one array, in natural order of the names."""
     with reading(folder):
-        listed = sorted((p for p in folder.iterdir() if p.name[0] != "."), key=lambda p: natural(p.name))
+        listed = sorted((p for p in folder.iterdir() if p.name[0] != "."), key=lambda p: natural(p.name.lower()))
         # A pipe, device or dead link that is named like a table is refused, not left out.
-        files = [p for p in listed if p.is_file() or (p.suffix.lower() in ENDINGS and not p.is_dir())]
-        limits = {path: SizeLimit(path, max_bytes) for path in files}
+        files = [p for p in listed if p.is_file() or (_ending(p) in ENDINGS and not p.is_dir())]
+        for path in files:
+            SizeLimit(path)
     kinds = {path: _kind_in_folder(path) for path in files}
-    usable = [path for path in files if kinds[path] in ("npy", "npz", *_TABLE_KINDS)]
+    usable = {path: kind for path, kind in kinds.items() if kind in _SINGLE}
     if not usable:
         others = [path.name for path in files if kinds[path]]
         hint = f"; to read {others[0]}, give its own path" if others else ""
-        raise InputError(f"{folder} holds no .npy, .csv, .parquet or sparse .npz files, one for each view{hint}.")
-    stems = [path.stem for path in usable]
-    keys = {p: p.stem if stems.count(p.stem) == 1 else p.name for p in usable}
-    tables = [read_table(limits[p], kinds[p], keys[p]) for p in usable if kinds[p] in _TABLE_KINDS]
-    arrays = {p: single_entry(limits[p], kinds[p], keys[p], mmap=mmap) for p in usable if kinds[p] not in _TABLE_KINDS}
-    settled = folder_tables(tables, list(arrays.values()), folder)
-    entries = [entry for path in usable for entry in (settled[path] if path in settled else [arrays[path]])]
+        raise InputError(
+            f"{folder} holds no .npy, .csv, .parquet, .feather or sparse .npz files, one for each view{hint}."
+        )
+    entries = _separate_files(usable, str(folder), options)
     left = [f"{path.name}/" if path.is_dir() else path.name for path in listed if path not in usable]
     return entries + [Entry(name, "unread", (), what="not a table", name=name) for name in left]
+
+
+@contextmanager
+def open_list(paths: Sequence[Path], options: ReadOptions) -> Iterator[list[Entry]]:
+    """Entries of several files that hold one table, or one AnnData, each; they can be read as long as it is open."""
+    kinds: dict[Path, str] = {}
+    for path in paths:
+        with reading(path):
+            if path.is_dir():
+                raise InputError(f"{path} is a folder; in a list, expected one file for each view.")
+            SizeLimit(path)
+            kinds[path] = file_kind(path)
+        if kinds[path] not in (*_SINGLE, "hdf5"):
+            raise InputError(f"{path} cannot be one of several files; expected a table for each view: {EXPECTED}.")
+    tables = {path: kind for path, kind in kinds.items() if kind != "hdf5"}
+    found = _separate_files(tables, "the files", options)
+    with ExitStack() as stack:
+        for path in (path for path, kind in kinds.items() if kind == "hdf5"):
+            limit = SizeLimit(path, options.max_bytes)
+            made = stack.enter_context(hdf5_entries(limit, stem=path.stem, on_disk=options.mmap))
+            if not any(entry.part for entry in made) or any(entry.absent is not None for entry in made):
+                raise InputError(
+                    f"{path} cannot be one of several files; expected a table or an .h5ad file for each view."
+                )
+            found = [*found, *made]
+        yield found
+
+
+def _separate_files(kinds: Mapping[Path, str], where: str, options: ReadOptions) -> list[Entry]:
+    """Entries of files of which each holds one array, and perhaps labels."""
+    limits = {path: SizeLimit(path, options.max_bytes) for path in kinds}
+    stems = {path: _stem(path) for path in kinds}
+    keys = {p: stem if list(stems.values()).count(stem) == 1 else p.name for p, stem in stems.items()}
+    if len(set(keys.values())) < len(keys):
+        keys = {p: str(p) for p in kinds}
+    tables = [read_table(limits[p], kind, keys[p], options) for p, kind in kinds.items() if kind in TABLE_KINDS]
+    arrays = {
+        p: single_entry(limits[p], kind, keys[p], options) for p, kind in kinds.items() if kind not in TABLE_KINDS
+    }
+    settled = folder_tables(tables, list(arrays.values()), where)
+    return [entry for path in kinds for entry in (settled[path] if path in settled else [arrays[path]])]
 
 
 def _kind_in_folder(path: Path) -> str:
     """Kind of one of several files. A file with the ending of a table and other content is refused."""
     with reading(path):
-        ending = path.suffix.lower()
+        ending = _ending(path)
         kind = file_kind(path) if path.stat().st_size or ending in ENDINGS else ""
-    if ending in ENDINGS and kind not in ("npy", "npz", *_TABLE_KINDS):
+    if ending in ENDINGS and kind not in _SINGLE:
         expected = "text in UTF-8" if ending in _TABLES else f"a {ending} file"
         raise FileError(f"Cannot read {path}: its content is not that of {expected}.")
     return kind
 
 
-def single_entry(limit: SizeLimit, kind: str, key: str, *, mmap: bool = False) -> Entry:
+def single_entry(limit: SizeLimit, kind: str, key: str, options: ReadOptions) -> Entry:
     """The one array of a file."""
-    if kind in _TABLE_KINDS:
-        return table_entries(read_table(limit, kind, key))[0]
+    if kind in TABLE_KINDS:
+        return table_entries(read_table(limit, kind, key, options))[0]
     if kind == "npy":
-        return replace(npy_entry(limit, key, mmap=mmap), name=limit.path.stem)
+        return replace(npy_entry(limit, key, mmap=options.mmap), name=limit.path.stem)
     inside = npz_entries(limit)
     if len(inside) != 1:
         keys = ", ".join(repr(entry.key) for entry in inside[:5])

@@ -282,7 +282,7 @@ def _fitting_labels(entries: Sequence[Entry], views: Sequence[Entry]) -> list[tu
         weak = _is_weakly_named(entry)
         is_list = entry.is_vector or entry.kind == "text"
         is_list = is_list or (entry.kind == "cell" and (weak or max(entry.shape, default=0) > 1))
-        if not is_list or (entry.is_bookkeeping and not weak) or not could_be_labels(entry):
+        if entry.is_column or not is_list or (entry.is_bookkeeping and not weak) or not could_be_labels(entry):
             continue
         try:
             labels = read_labels(entry)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..blocks import natural
 from ..errors import InputError
 from ._entries import (
     Entry,
@@ -14,7 +15,6 @@ from ._entries import (
     find_entry,
     flatten,
     inner_entries,
-    natural,
     normal,
     quoted,
     same_content,
@@ -182,7 +182,7 @@ def _separate_variables(entries: Sequence[Entry], n_labels: set[int], names: Seq
         chosen = _without_copies(chosen)
         notes = _equal_views([entry for entry in chosen if _is_numbered(entry)])
     stems = list(dict.fromkeys(map(_stem, chosen)))
-    chosen = sorted(chosen, key=lambda entry: (stems.index(_stem(entry)), natural(entry.key)))
+    chosen = sorted(chosen, key=lambda entry: (stems.index(_stem(entry)), natural(entry.key.lower())))
     keys = [entry.key for entry in chosen]
     left = [entry.key for entry in candidates if entry not in chosen]
     notes.insert(0, Note("views", "", f"{option.capitalize()} are {quoted(keys)}."))

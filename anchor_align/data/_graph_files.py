@@ -6,36 +6,45 @@ import math
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import BoolArray, Graph, is_sparse
-from ..blocks import check_graph, check_size
+from ..blocks import check_graph, check_join, check_size
 from ..checks import check_choice
 from ..errors import InputError
 from ._entries import Entry, flatten, inner_entries, naming, reading, unwrapped
 from ._file_formats import file_kind, open_source, single_entry
 from ._find_views import GRAPH_NAMES, ViewChoice, guess_views, named_views
+from ._joined_entries import ChosenSamples, JoinedEntries, choose_samples, join_entries
 from ._multi_view_data import Note
+from ._read_options import IndexName, ReadOptions
 from ._size_limits import SizeLimit
+from ._table_files import TABLE_KINDS
 
 _TOLERANCE = 1e-6
-_SINGLE = ("npy", "npz", "csv")
+_SINGLE = ("npy", "npz", *TABLE_KINDS)
 # Names of a mask in a file that also holds other arrays, such as the graphs.
 _MASK_NAMES = ("mask", "observed")
 
 
 @dataclass(frozen=True, eq=False)
 class GraphFiles:
-    """Graphs of samples x anchors, their names, the form of their files ("npy", "npz" or "mat"), and notes."""
+    """Graphs of samples x anchors, their names, the form of their files ("npy", "npz" or "mat"), and notes.
+
+    ``samples`` are the names of the samples, if the files have names; ``mask`` is False where a graph lacks a sample.
+    """
 
     graphs: list[Graph]
     names: list[str]
     form: str
     notes: list[Note]
+    samples: tuple[Any, ...] | None = None
+    mask: BoolArray | None = None
 
 
 def read_graphs(
@@ -44,35 +53,50 @@ def read_graphs(
     keys: Sequence[str] | None = None,
     orient: str = "rows",
     max_bytes: int | str | None = None,
+    join: str | None = None,
+    index: IndexName = None,
 ) -> GraphFiles:
     """Read the anchor graphs of one .npz or .mat file, or of several files with one graph each.
 
-    ``keys`` names the graphs in a file; ``orient="columns"`` is for graphs of anchors x samples; ``max_bytes`` is as
-    for ``load_views``.
+    ``keys`` names the graphs in a file; ``orient="columns"`` is for graphs of anchors x samples; ``max_bytes``,
+    ``join`` and ``index`` are as for ``load_views``.
     """
     check_choice("orient", orient, ("rows", "columns"))
-    most = check_size("max_bytes", max_bytes)
+    check_join(join)
+    options = ReadOptions.checked(max_bytes, True, index)
     with reading(paths[0] if len(paths) == 1 else "the files"):
-        return _read_graphs(paths, keys, orient, most)
+        return _read_graphs(paths, keys, orient, join, options)
 
 
-def _read_graphs(paths: Sequence[str], keys: Sequence[str] | None, orient: str, max_bytes: int | None) -> GraphFiles:
+def _read_graphs(
+    paths: Sequence[str], keys: Sequence[str] | None, orient: str, join: str | None, options: ReadOptions
+) -> GraphFiles:
     places = [Path(path) for path in paths]
     kinds = [_graph_file_kind(place) for place in places]
     with ExitStack() as stack:
         if len(places) == 1 and kinds[0] in ("npz", "mat", "hdf5"):
             form = "npz" if kinds[0] == "npz" else "mat"
-            entries = flatten(stack.enter_context(open_source(places[0], max_bytes)))
+            entries = flatten(stack.enter_context(open_source(places[0], replace(options, mmap=False))))
         else:
             form = "npy"
-            entries = _one_graph_each(places, kinds, keys, max_bytes)
+            entries = _one_graph_each(places, kinds, keys, options)
             # An array of three dimensions holds several graphs.
             keys = [entry.key for entry in entries]
         with naming(paths[0] if len(paths) == 1 else "the files"):
-            found = _guess_graphs(entries) if keys is None else named_views(entries, keys, option="graphs")
-            graphs = [_samples_first(entry, orient) for entry in found.entries]
-            _check_graphs(graphs, found.names, orient)
-    notes = list(found.notes)
+            joined = JoinedEntries(entries)
+            if orient == "rows":
+                joined = join_entries(entries, keys, False, join)
+            elif join is not None:
+                raise InputError("join= (--join) joins rows by name; with orient='columns' samples are columns.")
+            found = _guess_graphs(joined.entries) if keys is None else named_views(joined.entries, keys, "graphs")
+            chosen = ChosenSamples(found.entries, None)
+            if orient == "rows":
+                if join is not None and not joined.samples:
+                    raise InputError(f"join={join!r} (--join) joins samples by name, and the graphs have no names.")
+                chosen = choose_samples(joined, found.entries, None)
+            graphs = [_samples_first(entry, orient) for entry in chosen.views]
+            _check_graphs(graphs, found.names, orient, chosen.mask)
+    notes = [*found.notes, *joined.notes]
     if form == "npy":
         notes += [note for entry in entries for note in entry.notes]
     if len(graphs) == 1:
@@ -80,7 +104,7 @@ def _read_graphs(paths: Sequence[str], keys: Sequence[str] | None, orient: str, 
     if kinds[0] == "hdf5":
         text = f"{paths[0]} is MATLAB 7.3; .mat files are written in version 5, which every MATLAB reads."
         notes.append(Note("version", "", text))
-    return GraphFiles(graphs, found.names, form, notes)
+    return GraphFiles(graphs, found.names, form, notes, chosen.samples, chosen.mask)
 
 
 def _graph_file_kind(place: Path) -> str:
@@ -95,7 +119,7 @@ def _graph_file_kind(place: Path) -> str:
 
 
 def _one_graph_each(
-    places: Sequence[Path], kinds: Sequence[str], keys: Sequence[str] | None, max_bytes: int | None
+    places: Sequence[Path], kinds: Sequence[str], keys: Sequence[str] | None, options: ReadOptions
 ) -> list[Entry]:
     """Entries of files that hold one graph each."""
     wrong = [place for place, kind in zip(places, kinds, strict=True) if kind not in _SINGLE]
@@ -107,7 +131,7 @@ def _one_graph_each(
     if keys is not None:
         raise InputError(f"graphs= names variables of one .npz or .mat file; {places[0]} has none.")
     return [
-        single_entry(SizeLimit(place, max_bytes), kind, str(place), mmap=True)
+        single_entry(SizeLimit(place, options.max_bytes), kind, str(place), options)
         for place, kind in zip(places, kinds, strict=True)
     ]
 
@@ -150,7 +174,7 @@ def _samples_first(entry: Entry, orient: str) -> Graph:
     return sp.csr_array(turned) if is_sparse(turned) else turned
 
 
-def _check_graphs(graphs: Sequence[Graph], names: Sequence[str], orient: str) -> None:
+def _check_graphs(graphs: Sequence[Graph], names: Sequence[str], orient: str, mask: BoolArray | None) -> None:
     """Refuse graphs of different samples, and graphs that are plainly anchors x samples."""
     first = graphs[0]
     for name, Z in zip(names, graphs, strict=True):
@@ -162,6 +186,9 @@ def _check_graphs(graphs: Sequence[Graph], names: Sequence[str], orient: str) ->
                 f"graph {names[0]!r} is {sizes[0]} (samples x anchors) and {name!r} is {sizes[1]}; all must have the "
                 f"same samples.{hint}"
             )
+
+    if mask is not None:
+        return  # rows that have names are samples
 
     def sum_to_one(axis: int) -> bool:
         sums = [np.ravel(Z.sum(axis=axis, dtype=np.float64)) for Z in graphs]
@@ -191,7 +218,7 @@ def _read_mask(place: Path, max_bytes: int | None) -> BoolArray:
         limit = SizeLimit(place, max_bytes)
     if is_folder or not file_kind(place):
         raise InputError(f"{place} is not a .npy, .npz, .mat or .csv file, which could hold the mask.")
-    with open_source(place, max_bytes) as listed, naming(place):
+    with open_source(place, ReadOptions(max_bytes)) as listed, naming(place):
         held = [entry for entry in flatten(listed) if entry.is_matrix]
         found = held if len(held) == 1 else [entry for entry in held if entry.plain_name in _MASK_NAMES]
         if len(found) != 1:

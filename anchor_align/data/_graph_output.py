@@ -22,7 +22,8 @@ _LARGEST_MAT = 2**31
 _NUMBERS = ("feature", "structure", "objective", "upper_bound", "gap", "margins")
 # Files of a result in a folder; every result has the first three.
 _ALWAYS = ("permutations.npy", "reference.npy", "names.txt")
-_FILES = (*_ALWAYS, *(f"{name}.npy" for name in (*_NUMBERS, "matrices", "shared", "weights", "fused")), "fused.npz")
+_SOMETIMES = ("matrices", "shared", "weights", "fused")
+_FILES = (*_ALWAYS, *(f"{name}.npy" for name in (*_NUMBERS, *_SOMETIMES)), "fused.npz", "samples.txt")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,8 @@ class Alignment:
     ``Z_v[:, permutations[v]]`` is aligned, except for columns without an anchor (-1). ``matrices`` are set if they were
     asked for, or say more than the permutations; ``shared``, the number of samples that each pair of views shares, if
     views lack samples; ``weights`` if they were asked for. ``sizes`` are the numbers of anchors. ``chance`` and
-    ``chance_sd`` are the objectives of shuffled samples, if known; ``match_notes`` are sentences about the match.
+    ``chance_sd`` are the objectives of shuffled samples, if known; ``match_notes`` are sentences about the match;
+    ``samples`` are the names of the rows of ``fused``, if they have names.
     """
 
     names: list[str]
@@ -52,6 +54,7 @@ class Alignment:
     chance: Any = None
     chance_sd: Any = None
     match_notes: Sequence[str] = ()
+    samples: Sequence[Any] | None = None
 
     @property
     def anchors_share(self) -> bool:
@@ -153,6 +156,8 @@ def _arrays(result: Alignment) -> dict[str, Any]:
 
 def _npz_arrays(result: Alignment) -> dict[str, Any]:
     arrays = {**_arrays(result), "names": np.array(result.names, dtype=str)}
+    if result.samples is not None:
+        arrays["samples"] = np.array([str(name) for name in result.samples])
     if not is_sparse(result.fused):
         return {**arrays, "fused": result.fused}
     parts = {
@@ -171,6 +176,8 @@ def _save_mat(file: Any, result: Alignment) -> None:
         arrays["shared"] = arrays["shared"].astype(np.float64)
     arrays["fused"] = sp.csc_array(result.fused) if is_sparse(result.fused) else result.fused
     arrays["names"] = _cell(result.names)
+    if result.samples is not None:
+        arrays["samples"] = _cell([str(name) for name in result.samples])
     if result.matrices is not None:
         arrays["matrices"] = _cell(result.matrices)
     savemat(file, arrays, oned_as="column", do_compression=True)
@@ -197,10 +204,16 @@ def _write_folder(out: Path, result: Alignment) -> None:
             write_whole(fresh / "fused.npz", partial(sp.save_npz, matrix=fused))
         else:
             write_whole(fresh / "fused.npy", partial(np.save, arr=fused, allow_pickle=False))
-        write_whole(fresh / "names.txt", "".join(f"{name}\n" for name in result.names).encode("utf-8", "replace"))
+        write_whole(fresh / "names.txt", _lines(result.names))
+        if result.samples is not None:
+            write_whole(fresh / "samples.txt", _lines(result.samples))
         _move(fresh, place)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _lines(texts: Sequence[Any]) -> bytes:
+    return "".join(f"{text}\n" for text in texts).encode("utf-8", "replace")
 
 
 def _move(fresh: Path, out: Path) -> None:

@@ -1,4 +1,4 @@
-"""HDF5 files: MATLAB 7.3 and what other programs write, through h5py. Nothing outside the file is ever read."""
+"""HDF5 files: MATLAB 7.3, annotated data and others, through h5py. Nothing outside the file is ever read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import missing_extra
-from ._entries import Entry, array_entry, checked_sparse, decoded, guarded, reading, unusable
+from ._annotated_entries import copied_to_disk
+from ._annotated_files import annotated_file_entries, is_annotated, own_node
+from ._entries import Entry, array_entry, checked_sparse, decoded, guarded, naming, reading, unusable
+from ._hdf5_heaps import check_heaps
 from ._size_limits import MEMBER_BYTES, SizeLimit, sparse_bytes
 
 # Groups in which MATLAB keeps the contents of cells and objects.
@@ -30,18 +33,30 @@ _PIECE = 2**20
 
 
 @contextmanager
-def hdf5_entries(limit: SizeLimit) -> Iterator[list[Entry]]:
-    """Variables of an HDF5 file, which stays open while they may be read."""
+def hdf5_entries(limit: SizeLimit, *, stem: str = "", on_disk: bool = False) -> Iterator[list[Entry]]:
+    """Variables of an HDF5 file, which stays open while they may be read.
+
+    ``stem`` names the data of an .h5ad file that is one of several. With ``on_disk`` matrices of annotated data are
+    copied to unnamed files, not into memory.
+    """
     try:
         import h5py
     except ImportError as error:
-        raise missing_extra(f"MATLAB 7.3 files such as {limit.path}", "h5py", "mat73") from error
+        raise missing_extra(f"MATLAB 7.3 and HDF5 files such as {limit.path}", "h5py", "mat73") from error
     with reading(limit.path):
+        check_heaps(limit.path)
         file = h5py.File(limit.path, "r")
     try:
         with reading(limit.path):
             with limit.path.open("rb") as raw:
-                reader = _Hdf5Reader(limit, file, raw.read(6) == b"MATLAB")
+                reader = _Hdf5Reader(limit, file, raw.read(6) == b"MATLAB", on_disk)
+            if annotated := is_annotated(file):
+                with naming(limit.path):
+                    entries = annotated_file_entries(reader, file, stem)
+        if annotated:
+            yield entries
+            return
+        with reading(limit.path):
             listed = [reader.linked(file, name, name, ()) for name in file if name not in _HIDDEN_GROUPS]
             # MATLAB allows no dots in names; other programs do.
             entries = [replace(entry, name=entry.key) if "." in entry.key else entry for entry in listed]
@@ -56,14 +71,14 @@ class _Hdf5Reader:
     MATLAB stores arrays transposed, cells as references to other nodes, and sparse matrices as groups.
     """
 
-    def __init__(self, limit: SizeLimit, file: Any, from_matlab: bool) -> None:
-        self.limit, self.file, self.from_matlab = limit, file, from_matlab
+    def __init__(self, limit: SizeLimit, file: Any, from_matlab: bool, on_disk: bool = False) -> None:
+        self.limit, self.file, self.from_matlab, self.on_disk = limit, file, from_matlab, on_disk
         # What was made of each node; MATLAB stores one empty array for all empty members of cells.
         self._is_empty: dict[Any, bool] = {}
 
     def linked(self, group: Any, name: str, key: str, above: tuple[Any, ...]) -> Entry:
         """Entry of a member of a group; ``above`` are the nodes that it is in."""
-        node = _own_node(group, name)
+        node = own_node(group, name)
         return Entry(key, "other", (), what=_ELSEWHERE) if node is None else self.entry(key, node, above)
 
     def entry(self, key: str, node: Any, above: tuple[Any, ...]) -> Entry:
@@ -89,7 +104,7 @@ class _Hdf5Reader:
 
     def _group(self, key: str, node: Any, path: tuple[Any, ...]) -> Entry:
         if "MATLAB_sparse" in node.attrs:
-            parts = {name: _own_node(node, name) for name in ("data", "ir", "jc") if name in node}
+            parts = {name: own_node(node, name) for name in ("data", "ir", "jc") if name in node}
             if any(each is None or _is_elsewhere(each) for each in parts.values()):
                 return Entry(key, "other", (), what=_ELSEWHERE)
             shape = (int(node.attrs["MATLAB_sparse"]), int(parts["jc"].shape[0]) - 1)
@@ -128,12 +143,18 @@ class _Hdf5Reader:
             what = "complex numbers" if dtype.names == ("real", "imag") else unusable(dtype)
             return Entry(key, "other", shape, what=what)
 
+        on_disk = self.on_disk and not transposed and len(shape) == 2
+
         def load() -> Any:
+            if on_disk:
+                self._check_chunks(key, node)
+                return copied_to_disk(node)
             values = self._read(key, node)
             # A transposed array is a numpy view: nothing is copied.
             return values.T if transposed else values
 
-        return array_entry(self.limit, key, "matrix", shape, n_bytes, load, stack_axis=-1 if transposed else 0)
+        axis = -1 if transposed else 0
+        return array_entry(self.limit, key, "matrix", shape, n_bytes, load, axis, in_memory=not on_disk)
 
     def _members(self, key: str, node: Any, path: tuple[Any, ...]) -> list[Entry]:
         self.limit.count(math.prod(node.shape) * MEMBER_BYTES)
@@ -163,10 +184,22 @@ class _Hdf5Reader:
             texts += block
         return texts
 
-    def _read_sparse(self, key: str, parts: dict[str, Any], shape: tuple[int, int]) -> Any:
+    def sparse_group(self, key: str, node: Any, shape: tuple[int, int], form: str) -> Entry:
+        """Entry of a sparse matrix as anndata writes it: ``form`` is "csr" or "csc"."""
+        parts = {name: own_node(node, name) for name in ("data", "indices", "indptr")}
+        if any(each is None or _is_elsewhere(each) for each in parts.values()):
+            return Entry(key, "other", (), what=_ELSEWHERE)
+        named = {"data": parts["data"], "ir": parts["indices"], "jc": parts["indptr"]}
+        n_bytes = sparse_bytes(shape, int(parts["data"].shape[0]), 8)
+        make = sp.csr_array if form == "csr" else sp.csc_array
+        return array_entry(
+            self.limit, key, "sparse", shape, n_bytes, lambda: self._read_sparse(key, named, shape, make)
+        )
+
+    def _read_sparse(self, key: str, parts: dict[str, Any], shape: tuple[int, int], make: Any = sp.csc_array) -> Any:
         """A sparse matrix; its indices, 64 bits in the file, are narrowed while they are read."""
         if "ir" not in parts:
-            return sp.csc_array(shape)
+            return make(shape)
         for name, part in parts.items():
             self.limit.claim(f"{key}.{name}", math.prod(part.shape) * part.dtype.itemsize)
         data = self._read(f"{key}.data", parts["data"])
@@ -177,7 +210,7 @@ class _Hdf5Reader:
             if target.size:
                 self._check_chunks(f"{key}.{name}", parts[name])
                 parts[name].read_direct(target)
-        return checked_sparse(key, sp.csc_array((data, rows, starts), shape=shape))
+        return checked_sparse(key, make((data, rows, starts), shape=shape))
 
     def _check_chunks(self, key: str, node: Any) -> None:
         """Refuse chunks that inflate to more than the chunk has: HDF5 would follow them without a limit."""
@@ -204,13 +237,6 @@ class _Hdf5Reader:
 
 
 _ELSEWHERE = "a link, or stored in another file: it is not followed"
-
-
-def _own_node(group: Any, name: str) -> Any:
-    """A member of a group; None if it is a link, which may lead to another file."""
-    import h5py
-
-    return group[name] if isinstance(group.get(name, getlink=True), h5py.HardLink) else None
 
 
 def _is_elsewhere(node: Any) -> bool:

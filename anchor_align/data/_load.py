@@ -12,47 +12,59 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import is_sparse
-from ..blocks import check_graph, check_size
-from ..checks import check_choice, check_flag
+from ..blocks import check_graph, check_join
+from ..checks import check_choice
 from ..errors import FileError, InputError, InputTypeError, shown
+from ._annotated_entries import AnnotatedData, annotated_class, annotated_entries, default_views
 from ._catalogue import BUNDLED, load_bundled
 from ._entries import Entry, find_entry, flatten, listed, naming, quoted, reading
-from ._file_formats import ENDINGS, EXPECTED, open_source
+from ._file_formats import ENDINGS, EXPECTED, open_list, open_source
 from ._find_labels import LabelChoice, choose_labels, has_label_name, is_misnamed, named_labels, read_labels
 from ._find_views import ViewChoice, guess_views, named_views
+from ._joined_entries import ChosenSamples, JoinedEntries, choose_samples, join_entries, turned
 from ._multi_view_data import MultiViewData, Note
-from ._orientation import ORIENTATIONS, check_order, find_orientation
+from ._orientation import ORIENTATIONS, find_orientation
+from ._read_options import IndexName, ReadOptions
 
 Keys: TypeAlias = Sequence[str] | None
+Source: TypeAlias = "str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | AnnotatedData"
 LabelKey: TypeAlias = str | Literal[False] | None
 
 
 def load_views(
-    path: str | os.PathLike[str],
+    path: Source,
     *,
     views: str | Sequence[str] | None = None,
     labels: str | Literal[False] | None = None,
     orient: str = "auto",
     mmap: bool = False,
     max_bytes: int | str | None = None,
+    join: str | None = None,
+    index: IndexName = None,
+    sep: str | None = None,
+    decimal: str | None = None,
 ) -> MultiViewData:
     """Load the views of a data set, and its labels where there are any, from a file, a folder or a bundled set.
 
     The content of a file says which format it has: MATLAB's .mat of any version (7.3 needs the extra ``mat73``), .npz,
-    a folder with one .npy, .csv, .parquet or sparse .npz file for each view and one for the labels, or a single such
-    file. In tables, columns headed ``id`` or ``index`` and names of rows are left out. Nothing is ever unpickled. The
-    loader works out which variables are views and labels, and whether samples are rows or columns; ``notes`` say what
-    it decided and what it left out. Use ``views``, ``labels`` and ``orient`` to decide yourself.
+    annotated data in .h5ad and .h5mu, a folder with one .npy, .csv, .tsv, .parquet, .feather or sparse .npz file for
+    each view and one for the labels, a single such file, or a list of them. Text may be compressed (.csv.gz). Tables
+    whose rows have names (an index of a parquet file, a column headed ``id`` or ``index``, a first column without
+    numbers, or that named by ``index``) are joined by these names. Nothing is ever unpickled. The loader works out
+    which variables are views and labels, and whether samples are rows or columns; ``notes`` say what it decided and
+    what it left out. Use ``views``, ``labels`` and ``orient`` to decide yourself.
 
     Parameters
     ----------
-    path : str or path-like
-        File or folder, or the name of a set that comes with the package (see :func:`~anchor_align.data.catalogue`). A
-        bare name such as ``"digits"`` is the bundled set even if there is a file of that name; ``"./digits"`` or a
-        ``Path`` is the file.
+    path : str or path-like, list of them, AnnData or MuData
+        File or folder, a list of files with one view each, an object of annotated data, or the name of a set that comes
+        with the package (see :func:`~anchor_align.data.catalogue`). A bare name such as ``"digits"`` is the bundled set
+        even if there is a file of that name; ``"./digits"`` or a ``Path`` is the file.
     views : str or list of str, optional
         Keys of the views: matrices, or cells or structs that hold nothing else. ``"data.X"`` is a field of a struct,
-        ``"X{2}"`` the second member of a cell. In a folder, the names of files without ending. By default a cell or
+        ``"X{2}"`` the second member of a cell. In a folder, the names of files without ending. In annotated data,
+        ``"rna"`` is the matrix X of a modality, ``"rna:X_pca"`` one of its layers or arrays in ``obsm``; without
+        modalities, ``"X"`` and ``"X_pca"``. By default the matrices X of all modalities, in other files a cell or
         struct of matrices, or else all matrices that share the number of samples. A matrix that equals another one is
         not taken again, except for members of one cell and matrices that are numbered alike (X1, X2): these are all
         taken, and a note says that they are equal. A single column is a view if it is numbered like others. An entry
@@ -61,18 +73,31 @@ def load_views(
     labels : str or False, optional
         Key of the labels; False takes none. By default the entry with a label's name (``y``, ``gt``, ``truth``, ...).
         Labels may be a vector, words, a cell of either, a copy for each view, or a matrix with a single 1 for each
-        sample. Without such an entry, a table's column headed ``label``, ``class``, ``target`` or ``y``, which is then
-        no feature (its key is ``"table.label"``), or whole numbers at the end of the cell of views.
+        sample. In annotated data, ``"obs:cell_type"`` is a column of ``obs``. Without such an entry, a table's column
+        headed ``label``, ``class``, ``target`` or ``y``, which is then no feature (its key is ``"table.label"``), or
+        whole numbers at the end of the cell of views.
     orient : {"auto", "rows", "columns"}, default="auto"
         Whether samples are rows or columns. "auto" takes the side that is as long as the labels, or, without labels,
-        that has the same length in all views.
+        that has the same length in all views. With "columns", the heads of a table are the names of the samples.
     mmap : bool, default=False
         Leave arrays in their .npy files, as read-only memmaps, which may be larger than memory. The files must not
-        change while they are used. Arrays in other kinds of files are loaded into memory.
+        change while they are used. Dense arrays of .parquet, .h5ad and .h5mu files are copied, a few rows at a time, to
+        unnamed files in the folder of temporary files. Other arrays are loaded into memory.
     max_bytes : int or str, optional
         How much memory the content of one file may take, such as ``"20GB"``: a small file can declare, or decompress
         to, arrays of any size. Sizes are compared before anything is allocated. By default 256 MiB or 100 times the
         size of the file, whichever is larger, and no array that is larger than the free memory.
+    join : {"inner", "outer"}, optional
+        For tables that name different samples: "inner" keeps the samples that all views have, "outer" keeps all, and
+        ``mask`` of the result marks those that a view lacks. By default different samples are an error. The same
+        samples in another order are put in the order of the first view, with a note.
+    index : str or False, optional
+        Head of the column that has the names of the samples, in tables. False: rows have no names and are paired by
+        position.
+    sep : str, optional
+        Separator of text files. By default tab, semicolon or comma, whichever the first line has, or spaces.
+    decimal : {".", ","}, optional
+        Decimal mark of text files. By default a comma only if the separator is another character and numbers have one.
 
     Returns
     -------
@@ -113,12 +138,20 @@ def load_views(
     if labels is not None and labels is not False and not isinstance(labels, str):
         raise InputTypeError(f"labels must be a key, False or None, got {shown(labels)}.")
     check_choice("orient", orient, ORIENTATIONS)
-    check_flag("mmap", mmap)
-    most = check_size("max_bytes", max_bytes)
+    check_join(join)
+    options = ReadOptions.checked(max_bytes, mmap, index, sep, decimal)
     if isinstance(path, str) and path in BUNDLED:
+        if join is not None or index:
+            raise InputError(f"The bundled set {path!r} has no names of samples; join and index are for files.")
         return _from_bundled(path, keys, labels, orient)
+    if annotated_class(path):
+        return _from_entries(annotated_entries(path), keys, labels, orient, join)
+    if isinstance(path, Sequence) and not isinstance(path, (str, bytes)):
+        return _from_list(path, keys, labels, orient, join, options)
     if not isinstance(path, (str, os.PathLike)):
-        raise InputTypeError(f"path must be a file, a folder or the name of a bundled set, got {type(path).__name__}.")
+        raise InputTypeError(
+            f"path must be a file, a folder, a list of files or the name of a bundled set, got {type(path).__name__}."
+        )
     place = Path(os.fsdecode(path))
     with reading(place):
         exists = place.exists()
@@ -129,7 +162,7 @@ def load_views(
             f"{place} does not exist; expected {EXPECTED}, or a bundled set: {', '.join(map(repr, BUNDLED))}.{hint}"
         )
     with reading(place):
-        return _from_file(place, keys, labels, orient, most, mmap=mmap)
+        return _from_file(place, keys, labels, orient, join, options)
 
 
 def _from_bundled(name: str, keys: Keys, labels: LabelKey, orient: str) -> MultiViewData:
@@ -151,24 +184,71 @@ def _from_bundled(name: str, keys: Keys, labels: LabelKey, orient: str) -> Multi
 
 
 def _from_file(
-    path: Path, keys: Keys, labels: LabelKey, orient: str, max_bytes: int | None, *, mmap: bool
+    path: Path, keys: Keys, labels: LabelKey, orient: str, join: str | None, options: ReadOptions
 ) -> MultiViewData:
-    with open_source(path, max_bytes, mmap=mmap) as listed_entries, naming(path):
-        entries = flatten(listed_entries)
-        views, choice = _choose(entries, [e for e in listed_entries if e.kind == "struct"], keys, labels)
-        side = find_orientation(views.entries, choice.labels.n_samples if choice.labels else None, orient)
-        sources = [entry for entry in entries if choice.labels and entry.key == choice.labels.key]
-        rows = [entry for entry, turned in zip(views.entries, side.transposed, strict=True) if not turned]
-        check_order([*rows, *sources])
-        used = [*views.entries, *sources]
-        notes = [*views.notes, *choice.notes, *side.notes]
-        notes += [note for entry in entries if keys is None or entry in used for note in entry.notes]
-        known = [entry.key for entry in used] + ([choice.labels.key] if choice.labels else [])
-        notes += _left_out(entries, [*known, *views.mentioned, *choice.mentioned] if keys is None else None)
-        arrays = [
-            _samples_first(entry, transposed) for entry, transposed in zip(views.entries, side.transposed, strict=True)
-        ]
-    return MultiViewData(arrays, choice.labels.codes if choice.labels else None, views.names, tuple(notes))
+    with open_source(path, options) as listed_entries, naming(path):
+        return _from_entries(listed_entries, keys, labels, orient, join)
+
+
+def _from_list(
+    paths: Sequence[Any], keys: Keys, labels: LabelKey, orient: str, join: str | None, options: ReadOptions
+) -> MultiViewData:
+    """Views of several files: each file that holds no labels is a view."""
+    if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
+        raise InputTypeError(f"path must be a file, a folder or a list of files, got {shown(paths)}.")
+    places = [Path(os.fsdecode(path)) for path in paths]
+    for place in places:
+        if not place.exists():
+            raise FileError(f"{place} does not exist; expected {EXPECTED}.")
+        if places.count(place) > 1:
+            raise InputError(f"{place} is given {places.count(place)} times; expected one file for each view.")
+    with open_list(places, options) as entries:
+        if keys is None:
+            views = [entry for entry in entries if not entry.is_column and entry.key != labels]
+            views = [entry for entry in views if entry.kind != "text" and entry.part != "other"]
+            keys = [entry.key for entry in views if not has_label_name(entry)]
+            if not keys:
+                raise InputError(f"The files {quoted([str(place) for place in places])} hold labels and no views.")
+        return _from_entries(entries, keys, labels, orient, join)
+
+
+def _from_entries(
+    listed_entries: Sequence[Entry], keys: Keys, labels: LabelKey, orient: str, join: str | None
+) -> MultiViewData:
+    flat = flatten(listed_entries)
+    if keys is None and any(entry.part for entry in flat):
+        keys = default_views(flat)
+    if orient == "columns" and any(entry.heads for entry in flat):
+        flat, orient = [turned(entry) for entry in flat], "rows"
+    joined = JoinedEntries(flat) if orient == "columns" else join_entries(flat, keys, labels, join)
+    entries = joined.entries
+    views, choice = _choose(entries, [e for e in listed_entries if e.kind == "struct"], keys, labels)
+    side = find_orientation(views.entries, choice.labels.n_samples if choice.labels else None, orient)
+    sources = [entry for entry in entries if choice.labels and entry.key == choice.labels.key]
+    if join is not None and (any(side.transposed) or not any(view.ids for view in views.entries)):
+        raise InputError(
+            f"join={join!r} (--join) joins samples by name, and the rows have no names; index= (--index) names the "
+            "column that has them."
+        )
+    if any(side.transposed):
+        chosen = ChosenSamples(views.entries, None)
+    else:
+        chosen = choose_samples(joined, views.entries, sources[0] if sources else None, join)
+    used = [*views.entries, *sources]
+    notes = [*views.notes, *choice.notes, *side.notes, *joined.notes]
+    notes += [note for entry in entries if keys is None or entry in used for note in entry.notes]
+    known = [entry.key for entry in used] + ([choice.labels.key] if choice.labels else [])
+    notes += _left_out(entries, [*known, *views.mentioned, *choice.mentioned] if keys is None else None)
+    arrays = [
+        _samples_first(entry, transposed) for entry, transposed in zip(chosen.views, side.transposed, strict=True)
+    ]
+    codes = choice.labels.codes if choice.labels else None
+    codes = codes if codes is None or chosen.kept is None else codes[chosen.kept]
+    heads = tuple(
+        entry.heads if entry.heads and not turned else None
+        for entry, turned in zip(chosen.views, side.transposed, strict=True)
+    )
+    return MultiViewData(arrays, codes, views.names, tuple(notes), chosen.samples, chosen.mask, heads)
 
 
 def _choose(

@@ -8,7 +8,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-NoteKind = Literal["views", "labels", "orientation", "duplicate", "table", "left out", "single", "version", "bundled"]
+NoteKind = Literal[
+    "views", "labels", "orientation", "duplicate", "table", "left out", "single", "version", "bundled", "samples"
+]
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,7 @@ class Note:
         "views" and "labels": which entries of the file these are. "orientation": whether samples are rows or columns.
         "duplicate": entries that hold the same numbers. "table": columns or header lines of a table. "left out": what
         was not loaded. "single": a single graph. "version": the version of a MATLAB file. "bundled": a name that a
-        file and a bundled set share.
+        file and a bundled set share. "samples": samples that were reordered or joined by name.
     view : str
         Key of the view, or of the other entry, that the note is about; "" if it is about several or none.
     text : str
@@ -49,6 +51,13 @@ class MultiViewData:
         One name per view.
     notes : tuple of Note
         What the loader decided or left out. Each note prints as one sentence.
+    samples : tuple or None
+        Names of the samples, text or numbers; None if the rows have no names.
+    mask : ndarray of bool of shape (n_views, n_samples) or None
+        False where a view lacks a sample, after ``join="outer"``; None if every view has every sample. The rows of
+        missing samples are NaN, or empty in sparse views.
+    columns : tuple or None
+        For each view the names of its features, or None; None if no view has names. A model checks them on new samples.
 
     Examples
     --------
@@ -62,6 +71,9 @@ class MultiViewData:
     labels: npt.NDArray[np.int64] | None
     names: list[str]
     notes: tuple[Note, ...] = ()
+    samples: tuple[Any, ...] | None = None
+    mask: npt.NDArray[np.bool_] | None = None
+    columns: tuple[tuple[str, ...] | None, ...] | None = None
 
     @property
     def n_samples(self) -> int:

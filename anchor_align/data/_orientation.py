@@ -1,4 +1,4 @@
-"""Samples: whether they are rows or columns of a file's matrices, and whether tables list them in the same order."""
+"""Whether samples are rows or columns of a file's matrices."""
 
 from __future__ import annotations
 
@@ -27,12 +27,19 @@ def find_orientation(views: Sequence[Entry], n_labels: int | None, orient: str) 
     """
     if orient != "auto":
         return _as_given(views, n_labels, orient)
+    if all(view.ids for view in views):
+        # Rows that have names are samples.
+        return _as_given(views, n_labels, "rows")
     rows, columns = ({view.sides[side] for view in views} for side in (0, 1))
     fits_rows = rows == {n_labels} if n_labels is not None else len(rows) == 1
     fits_columns = columns == {n_labels} if n_labels is not None else len(columns) == 1
     if fits_rows and fits_columns:
         if n_labels is not None and all(_is_symmetric(view) for view in views):
             return Orientation((False,) * len(views))
+        if n_labels is None and all(view.heads for view in views):
+            return Orientation(
+                (False,) * len(views), (Note("orientation", "", "Samples are rows: columns have names."),)
+            )
         which = "the only view is" if len(views) == 1 and n_labels is None else "all views are"
         labels = "" if n_labels is None else f" and there are {n_labels} labels"
         raise InputError(
@@ -84,26 +91,3 @@ def _mixed_orientation(views: Sequence[Entry], n_labels: int | None) -> Orientat
     turned = ", ".join(repr(view.key) for view, each in zip(views, transposed, strict=True) if each)
     text = f"Samples are rows in some views and columns in others ({turned})."
     return Orientation(transposed, (Note("orientation", "", text),))
-
-
-def check_order(entries: Sequence[Entry]) -> None:
-    """Refuse tables that name different samples, or the same in different orders: their rows do not belong together."""
-    named = [entry for entry in entries if entry.ids]
-    for entry in named[1:]:
-        first = named[0]
-        if entry.ids == first.ids:
-            continue
-        way_out = "save them with the same samples in the same order, or take one of them with views= (--views)"
-        others = set(entry.ids)
-        strange = [name for name in first.ids if name not in others]
-        if strange or len(first.ids) != len(entry.ids):
-            example = f", such as {strange[0]!r}" if strange else ""
-            raise InputError(
-                f"{first.key!r} and {entry.key!r} name different samples: {len(strange)} of {len(first.ids)} names in "
-                f"{first.key!r} are not among the {len(entry.ids)} in {entry.key!r}{example}; {way_out}."
-            )
-        row = next(i for i, pair in enumerate(zip(first.ids, entry.ids, strict=True)) if pair[0] != pair[1])
-        raise InputError(
-            f"{first.key!r} and {entry.key!r} name the same samples in different orders: sample {row} is "
-            f"{first.ids[row]!r} and {entry.ids[row]!r}; {way_out}."
-        )

@@ -42,8 +42,11 @@ class SizeLimit:
         self._claimed: dict[str, int] = {}
         self._total = 0
 
-    def claim(self, key: str, n_bytes: int) -> None:
-        """Refuse the file if one more array of this size is too much. An array that is read again counts once."""
+    def claim(self, key: str, n_bytes: int, *, in_memory: bool = True) -> None:
+        """Refuse the file if one more array of this size is too much. An array that is read again counts once.
+
+        Without ``in_memory`` the array is kept in a file, and may be larger than the free memory.
+        """
         if n_bytes <= self._claimed.get(key, -1):
             return
         self._total += n_bytes - self._claimed.get(key, 0)
@@ -55,7 +58,7 @@ class SizeLimit:
             else:
                 limit = f"the file has {readable_size(self.file_size)}; a larger max_bytes= (--max-size) allows it"
             raise FileError(f"Cannot read {self.path}: {needed}, and {limit}.")
-        if n_bytes > _SMALL and not self._is_set:
+        if n_bytes > _SMALL and in_memory and not self._is_set:
             free = available_memory()
             if free is not None and n_bytes > free:
                 raise FileError(

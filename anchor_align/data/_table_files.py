@@ -1,9 +1,7 @@
-"""Tables: CSV and parquet files, with or without a line of column names, labels and names of the samples."""
+"""Tables: text, parquet and Feather files, with or without column names, labels and names of the samples."""
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,32 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from ..blocks import check_graph, is_numeric
-from ..errors import InputError, MissingExtraError
-from ._entries import Entry, normal, reading
-from ._find_labels import LABEL_NAMES, IncompleteLabels
+from ..errors import InputError
+from ._arrow_files import open_arrow
+from ._entries import Entry, reading
+from ._find_labels import IncompleteLabels
 from ._multi_view_data import Note
+from ._read_options import ReadOptions
 from ._size_limits import SizeLimit
+from ._table_columns import ColumnRoles, check_different, column_roles, field_number, has_no_number
+from ._text_tables import read_text
 
-_DELIMITERS = ",;\t"
-_MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
-_LABEL_HEADS = ("label", "labels", "class", "target", "y")
-_ID_HEADS = ("id", "index")
-# Heads of a column of words: without one of these, the first word of a column of words is a label.
-_WORD_HEADS = (*_LABEL_HEADS, "gt", "gnd", "truth", "category", "cluster")
-_LONGEST_NUMBER = 1000
+TABLE_KINDS = ("csv", "parquet", "feather")
 # A first line that counts at least so many columns is a header, not data.
 _MANY_COLUMNS = 3
-
-
-@dataclass(frozen=True)
-class ColumnRoles:
-    """Indices of a table's columns by what they hold."""
-
-    features: list[int]
-    label: int | None = None
-    ids: int | None = None
-    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +38,10 @@ class TableFile:
     notes: tuple[Note, ...]
     labels: Any
     label_head: str
-    ids: tuple[str, ...]
+    ids: tuple[Any, ...]
+    ids_are_typed: bool
     counted: tuple[str, ...]
+    heads: tuple[str, ...] = ()
 
     @property
     def possible_rows(self) -> set[int]:
@@ -79,14 +66,17 @@ class TableFile:
             taken = "names" if has_header else "numbers"
             text = f"The first line of {self.path.name}, {self.first_line}, was taken as {taken}."
             notes += (Note("table", self.key, text),)
-        table = Entry(self.key, "matrix", (), name=self.path.stem, notes=notes, ids=self.ids)
+        table = Entry(
+            self.key, "matrix", (), name=self.path.stem, notes=notes, ids=self.ids, ids_are_typed=self.ids_are_typed
+        )
+        table = replace(table, heads=self.heads)
         if self.labels is None:
             return [_filled(table, values)]
         if values.shape[1] == 0:
             text = f"Labels of {self.path.name} are its column {self.label_head!r}."
             return [_filled(replace(table, notes=(*notes, Note("labels", self.key, text))), self.labels)]
         label_key = f"{self.key}.{self.label_head}"
-        column = Entry(label_key, "matrix", (), name="label", ids=self.ids, is_column=True)
+        column = replace(table, key=label_key, name="label", notes=(), is_column=True)
         return [_filled(table, values), _filled(column, self.labels)]
 
 
@@ -112,7 +102,7 @@ def table_entries(table: TableFile) -> list[Entry]:
     return table.entries(has_header=table.surely_has_header, note=len(table.counted) > 1)
 
 
-def folder_tables(tables: Sequence[TableFile], others: Sequence[Entry], folder: Path) -> dict[Path, list[Entry]]:
+def folder_tables(tables: Sequence[TableFile], others: Sequence[Entry], where: str) -> dict[Path, list[Entry]]:
     """Entries of each table of a folder.
 
     The numbers of rows of all files decide whether a line that counts columns is a header. ``others`` are the entries
@@ -138,7 +128,7 @@ def folder_tables(tables: Sequence[TableFile], others: Sequence[Entry], folder: 
             fits = {len(table.values) - 1}
         if len(fits) > 1:
             raise InputError(
-                f"{folder}: cannot tell whether the first line of {table.path.name}, {table.first_line}, holds names "
+                f"{where}: cannot tell whether the first line of {table.path.name}, {table.first_line}, holds names "
                 "of columns or numbers; write names that are words, or none."
             )
         has_header = fits == {len(table.values) - 1}
@@ -146,95 +136,62 @@ def folder_tables(tables: Sequence[TableFile], others: Sequence[Entry], folder: 
     return made
 
 
-def read_table(limit: SizeLimit, kind: str, key: str) -> TableFile:
-    """Read a table of numbers, or one column of words; ``kind`` is "csv" or "parquet"."""
+def read_table(limit: SizeLimit, kind: str, key: str, options: ReadOptions) -> TableFile:
+    """Read a table of numbers, or one column of words; ``kind`` is one of ``TABLE_KINDS``."""
     with reading(limit.path):
-        return _read_csv(limit, key) if kind == "csv" else _read_parquet(limit, key)
+        return _from_text(limit, key, options) if kind == "csv" else _from_arrow(limit, kind, key, options)
 
 
-def _read_csv(limit: SizeLimit, key: str) -> TableFile:
+def _from_text(limit: SizeLimit, key: str, options: ReadOptions) -> TableFile:
+    table = read_text(limit, key, options)
+    path = table.path
+    if table.has_header:
+        roles = column_roles(table.heads, table.words, path, options.index)
+    else:
+        roles = ColumnRoles(list(range(table.width)))
+        if table.width > 1 and has_no_number(names := table.words(0)):
+            check_different(names, "", path)
+            note = Note("table", path.stem, f"The first column of {path.name} was taken for names of the samples.")
+            roles = ColumnRoles(roles.features[1:], None, None if options.index is False else 0, (note,))
+    values: Any = table.words(roles.features[0]) if len(roles.features) == 1 and roles.label is None else None
+    if values is None or all(table.number(word) is not None for word in values):
+        values = table.numbers(roles.features)
+    # Spaces belong to a name: a name that has them is refused, not changed.
+    ids = () if roles.ids is None else tuple(table.words(roles.ids, strip=False))
+    return _table(path, key, table.heads, roles, table.words, values, ids, counted=table.counted)
+
+
+def _from_arrow(limit: SizeLimit, kind: str, key: str, options: ReadOptions) -> TableFile:
     path = limit.path
-    limit.claim(key, limit.file_size)
-    text = path.read_bytes().decode("utf-8-sig")
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-    if not lines:
-        raise InputError(f"{path} is empty; expected a table of numbers.")
-    delimiter = next((each for each in _DELIMITERS if each in lines[0]), None)
-    last = lines[-1].split()
-    if delimiter is None and (len(last) == 1 or any(_number(word) is None for word in last)):
-        # Spaces separate numbers, but not words.
-        delimiter = ","
-    first = _fields(lines[0], delimiter)
-    has_header = _is_header(first, lines, delimiter)
-    body = lines[1:] if has_header else lines
-    if not body:
-        raise InputError(f"{path} has column names and nothing below; expected a table of numbers.")
-    counted = tuple(first) if not has_header and _counts(first) and len(lines) > 1 else ()
+    with open_arrow(limit, kind, key, on_disk=options.mmap) as table:
+        names = table.columns
+        index: tuple[Any, ...] = ()
+        if options.index in table.index:
+            names = [*names, str(options.index)]
+        elif options.index is None and table.counted:
+            index = table.counted
+        elif options.index is None and table.index:
+            parts = [table.values(name) for name in table.index]
+            index = tuple(parts[0]) if len(parts) == 1 else tuple(zip(*parts, strict=True))
 
-    def words(column: int) -> list[str]:
-        rows = (_fields(line, delimiter) for line in body)
-        return [row[column] if column < len(row) else "" for row in rows]
+        def words(column: int) -> list[str]:
+            return table.words(names[column])
 
-    roles = _column_roles(first, words, path) if has_header else ColumnRoles(list(range(len(first))))
-    if len(roles.features) == 1 and roles.label is None:
-        values: Any = words(roles.features[0])
-        if any(_number(word) is None for word in values):
-            return _table(path, key, first, roles, words, values, counted)
-    values = _read_numbers(path, body, delimiter, 1 + has_header, roles.features, len(first))
-    return _table(path, key, first, roles, words, values, counted)
-
-
-def _read_parquet(limit: SizeLimit, key: str) -> TableFile:
-    path = limit.path
-    try:
-        import pandas as pd
-        from pyarrow.parquet import ParquetFile
-
-        with ParquetFile(path) as file:
-            limit.claim(key, _parquet_bytes(file.metadata))
-            kinds = {field.name: str(field.type) for field in file.schema_arrow}
-        # A text that is repeated stays in memory once.
-        texts = [name for name, kind in kinds.items() if kind.removeprefix("large_") in ("string", "binary")]
-        frame: Any = pd.read_parquet(path, engine="pyarrow", read_dictionary=texts)
-    except ImportError as error:
-        raise MissingExtraError(
-            f"Cannot read {path}: parquet files need pandas and pyarrow, which are not installed: "
-            "pip install pandas pyarrow."
-        ) from error
-
-    def words(column: int) -> list[str]:
-        values = frame.iloc[:, column]
-        if isinstance(values.dtype, pd.CategoricalDtype):
-            return _shared_texts(values.array)
-        return ["" if missing else str(value) for value, missing in zip(values, values.isna(), strict=True)]
-
-    names = [str(name) for name in frame.columns]
-    roles = _column_roles(names, words, path)
-    features = frame.iloc[:, roles.features]
-    is_named = not isinstance(frame.index, pd.RangeIndex)
-    is_shared = isinstance(frame.index, pd.CategoricalIndex)
-    index = tuple(_shared_texts(frame.index.array) if is_shared else map(str, frame.index)) if is_named else ()
-    if is_numeric(features) and (features.shape[1] or roles.label is not None):
-        values = check_graph(features, key, "features") if features.size else np.empty(features.shape)
-        return _table(path, key, names, roles, words, values, index=index)
-    if features.shape[1] == 1 and roles.label is None:
-        return _table(path, key, names, roles, words, words(roles.features[0]), index=index)
-    wrong = [str(name) for name, dtype in features.dtypes.items() if dtype.kind not in "fiub"]
-    raise InputError(f"{path} has columns that are not numbers: {', '.join(map(repr, wrong[:5])) or 'none at all'}.")
-
-
-def _shared_texts(values: Any) -> list[str]:
-    """Texts of a categorical array, without a copy for each row."""
-    names = [*map(str, values.categories), ""]  # a missing value has the code -1
-    return [names[code] for code in values.codes]
-
-
-def _parquet_bytes(metadata: Any) -> int:
-    """Memory of a parquet file: its encodings store many equal values in a few bytes."""
-    # Sizes of row groups, not of their columns: pyarrow ends the process if those of a damaged file are asked for.
-    groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]
-    stored = sum(max(8 * group.num_rows * group.num_columns, group.total_byte_size) for group in groups)
-    return int(8 * metadata.num_rows * metadata.num_columns + stored)
+        is_number = bool(names) and table.is_number(names[0])
+        roles = column_roles(names, words, path, options.index, first_is_number=is_number)
+        if index and roles.ids is not None and options.index is None:
+            roles = replace(roles, ids=None)
+        features = [names[column] for column in roles.features]
+        ids = index if roles.ids is None else tuple(table.values(names[roles.ids]))
+        wrong = [name for name in features if not table.is_number(name)]
+        if not wrong and (features or roles.label is not None):
+            values = table.matrix(features, on_disk=options.mmap)
+        elif len(features) == 1 and roles.label is None:
+            values = table.words(features[0])
+        else:
+            listed = ", ".join(map(repr, wrong[:5])) or "none at all"
+            raise InputError(f"{path} has columns that are not numbers: {listed}.")
+        return _table(path, key, names, roles, words, values, ids, typed=True)
 
 
 def _table(
@@ -244,128 +201,16 @@ def _table(
     roles: ColumnRoles,
     words: Callable[[int], list[str]],
     values: Any,
+    ids: tuple[Any, ...],
+    *,
+    typed: bool = False,
     counted: tuple[str, ...] = (),
-    index: tuple[str, ...] = (),
 ) -> TableFile:
     labels, head = None, ""
     if roles.label is not None:
         head, column = names[roles.label], words(roles.label)
-        numbers = [_number(word) for word in column]
+        numbers = [field_number(word) for word in column]
         is_words = any(each is None for each in numbers)
         labels = column if is_words else np.array(numbers, dtype=np.float64)[:, np.newaxis]
-    ids = index if roles.ids is None else tuple(words(roles.ids))
-    return TableFile(path, key, values, roles.notes, labels, head, ids, counted)
-
-
-def _column_roles(names: Sequence[str], words: Callable[[int], list[str]], path: Path) -> ColumnRoles:
-    """Which columns are features, labels or names of samples, by the head of a column and by what is in it.
-
-    ``words`` returns the fields of a column as text; it is called only for columns whose head raises the question.
-    """
-    if len(names) <= 1:
-        return ColumnRoles(list(range(len(names))))
-    heads = [name.strip().lower() for name in names]
-    notes: list[str] = []
-    label: int | None = None
-    ids: int | None = None
-    left: set[int] = set()
-    named = [column for column, head in enumerate(heads) if head in _LABEL_HEADS]
-    for column in sorted(named, key=lambda column: _LABEL_HEADS.index(heads[column])):
-        are_labels = _are_labels(words(column))
-        if heads[column] == "y" and ("x" in heads or not are_labels):
-            notes.append(f"Column {names[column]!r} of {path.name} was taken as a feature, not as labels.")
-        elif label is None and are_labels:
-            label = column
-        else:
-            notes.append(f"Column {names[column]!r} of {path.name} has a label's name and was left out.")
-            left.add(column)
-    for column, head in enumerate(heads):
-        without_name = head == "" and column == 0
-        if without_name or (head in _ID_HEADS and _are_ids(words(column))):
-            which = "The first column, which has no name," if without_name else f"Column {names[column]!r}"
-            notes.append(f"{which} of {path.name} was taken for names of the rows and left out.")
-            ids = column if ids is None else ids
-            left.add(column)
-    features = [column for column in range(len(names)) if column not in left and column != label]
-    if label is not None and normal(path.stem) in LABEL_NAMES:
-        # A table of labels may have other columns, of words: they are not needed.
-        features = []
-    return ColumnRoles(features, label, ids, tuple(Note("table", path.stem, text) for text in notes))
-
-
-def _number(text: str) -> float | None:
-    """The number in a field: NaN if the field says that it is missing, None if it holds something else."""
-    # A long text may stand in every row, although the file has it once.
-    if len(text) > _LONGEST_NUMBER:
-        return None
-    if text.lower() in _MISSING:
-        return float("nan")
-    try:
-        return float(text)
-    except ValueError:
-        return None
-
-
-def _are_labels(values: Sequence[str]) -> bool:
-    """Whether all are whole numbers, or some are words or missing. Infinity, as in 1e999, is no whole number."""
-    numbers = [_number(value) for value in values]
-    return any(each is None or each != each for each in numbers) or all((each or 0) % 1 == 0 for each in numbers)
-
-
-def _are_ids(values: Sequence[str]) -> bool:
-    """Whether all are different, and whole numbers or words."""
-    numbers = [_number(value) for value in values]
-    is_one_kind = all(each is None for each in numbers) or all(each is not None and each % 1 == 0 for each in numbers)
-    return is_one_kind and len(set(values)) == len(values)
-
-
-def _fields(line: str, delimiter: str | None) -> list[str]:
-    if delimiter is None:
-        return line.split()
-    return [field.strip() for field in next(csv.reader([line], delimiter=delimiter))]
-
-
-def _is_header(first: list[str], lines: list[str], delimiter: str | None) -> bool:
-    """Whether the first line holds names for certain: words, or a DataFrame's 0, 1, ... beside names of rows."""
-    if any(_number(field) is None for field in first):
-        below = _fields(lines[1], delimiter) if len(lines) > 1 else []
-        return len(first) > 1 or (bool(below) and _number(below[0]) is not None) or first[0].lower() in _WORD_HEADS
-    if first != ["0"] and not (first[0] == "" and _counts(first[1:])):
-        return False
-    rows = [_fields(line, delimiter)[0] for line in lines[1:]]
-    if len(first) == 1:
-        # A Series of words has 0 above them.
-        return bool(rows) and all(_number(row) is None for row in rows)
-    return "" not in rows and len(set(rows)) == len(rows)
-
-
-def _counts(fields: list[str]) -> bool:
-    return bool(fields) and any(fields == [str(i + start) for i in range(len(fields))] for start in (0, 1))
-
-
-def _read_numbers(
-    path: Path, lines: list[str], delimiter: str | None, first_line: int, columns: list[int], n_fields: int
-) -> Any:
-    """Numbers of all lines, in the given columns."""
-    if not columns:
-        return np.empty((len(lines), 0))
-    usecols = None if len(columns) == n_fields else columns
-    try:
-        return np.loadtxt(io.StringIO("\n".join(lines)), delimiter=delimiter, ndmin=2, comments=None, usecols=usecols)
-    except ValueError:
-        # Missing values, quotes, or something that is no number: what follows is slower and says where.
-        pass
-    rows = [_fields(line, delimiter) for line in lines]
-    width = len(rows[0])
-    wanted = columns if width == n_fields else list(range(width))
-    table = np.empty((len(rows), len(wanted)))
-    for i, row in enumerate(rows):
-        where = f"{path}, line {i + first_line} of those that are not empty"
-        if len(row) != width:
-            raise InputError(f"{where}, has {len(row)} fields; expected {width} as before.")
-        for place, j in enumerate(wanted):
-            value = _number(row[j])
-            if value is None:
-                raise InputError(f"{where}, has {row[j][:40]!r} in column {j + 1}; expected a number.")
-            table[i, place] = value
-    return table
+    heads = tuple(names[column] for column in roles.features) if names else ()
+    return TableFile(path, key, values, roles.notes, labels, head, ids, typed, counted, heads)

@@ -6,10 +6,14 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from ._formats import FORMATS as FORMATS
+from ._formats import LABEL_FORMATS as LABEL_FORMATS
 
 if TYPE_CHECKING:
+    from ._cluster_figures import plot_clusters as plot_clusters
+    from ._cluster_figures import plot_confidence as plot_confidence
     from ._cluster_number_figure import n_clusters_page as n_clusters_page
     from ._cluster_number_figure import plot_n_clusters as plot_n_clusters
+    from ._cluster_page import cluster_page as cluster_page
     from ._difference_figure import plot_differences as plot_differences
     from ._figure_style import check_figures as check_figures
     from ._figure_style import figure_bytes as figure_bytes
@@ -17,6 +21,10 @@ if TYPE_CHECKING:
     from ._fusion_figure import plot_fusion as plot_fusion
     from ._graph_figure import plot_graphs as plot_graphs
     from ._html_page import html_report as html_report
+    from ._label_files import LabelTable as LabelTable
+    from ._label_files import label_format as label_format
+    from ._label_files import label_lines as label_lines
+    from ._label_files import write_labels as write_labels
     from ._match_figures import plot_objective as plot_objective
     from ._match_figures import plot_permutations as plot_permutations
     from ._outcomes import answer as answer
@@ -29,6 +37,9 @@ if TYPE_CHECKING:
 
 # Names are imported on first use: the command line reads FORMATS for its help, and must not import SciPy for that.
 _HOMES = {
+    "_cluster_figures": ("plot_clusters", "plot_confidence"),
+    "_cluster_page": ("cluster_page",),
+    "_label_files": ("LabelTable", "label_format", "label_lines", "write_labels"),
     "_cluster_number_figure": ("n_clusters_page", "plot_n_clusters"),
     "_figure_style": ("check_figures", "figure_bytes"),
     "_formatting": ("encodable",),

@@ -6,3 +6,5 @@ FORMATS = ("table", "json", "csv", "md", "latex")
 FIGURE_FORMATS = ("png", "svg", "pdf")
 # Files of a folder with results.
 FILE_FORMATS = {"results.json": "json", "records.csv": "csv", "summary.md": "md", "summary.tex": "latex"}
+# Files of labels by sample name.
+LABEL_FORMATS = ("csv", "parquet", "json", "npy")

@@ -8,14 +8,25 @@ import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from anchor_align import FileError
+from anchor_align.blocks import (
+    ScaledRows,
+    available_memory,
+    block_rows,
+    empty,
+    map_rows,
+    read_rows,
+    run_rows,
+    working,
+    write_rows,
+)
 from anchor_align.blocks import _map_blocks as _mapping
-from anchor_align.blocks import available_memory, block_rows, empty, map_rows, read_rows, run_rows, working, write_rows
 
 
 def our_threads() -> list[threading.Thread]:
@@ -244,3 +255,20 @@ def test_available_memory_is_known_here() -> None:
     assert (amount is None) == (not Path("/proc/meminfo").exists())
     if amount is not None:
         assert 2**20 < amount < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_unit_rows_are_the_same_in_every_pass(dtype: Any) -> None:
+    """Lengths of rows are computed once: later blocks, of other sizes and orders, have exactly the same rows."""
+    X = np.random.default_rng(0).integers(0, 200, size=(70_000, 31)).astype(dtype)
+    X[5] = 0
+    before = X.copy()
+    source = ScaledRows(X, unit=True)
+    first = source.block(slice(0, 100))
+    np.testing.assert_allclose((first.astype(np.float64) ** 2).mean(axis=1), np.arange(100) != 5, rtol=1e-5)
+    assert not first[5].any()
+    source.stats()
+    for which in (slice(0, 100), slice(50, 60_000), np.array([3, 5, 99, 3])):
+        expected = ScaledRows(X, unit=True).block(which)
+        np.testing.assert_array_equal(source.block(which), expected)
+    np.testing.assert_array_equal(X, before)

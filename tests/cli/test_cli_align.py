@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 from pathlib import Path
@@ -15,11 +16,12 @@ from mat_files import cell, write_mat73
 from scipy.io import loadmat, savemat
 from strategies import FloatArray, IndexArray, planted_graphs
 
-from anchor_align import AnchorAligner, AnchorAlignError, FileError, InputError, fuse
+from anchor_align import AlignedClusterer, AnchorAligner, AnchorAlignError, FileError, InputError, align, fuse
 from anchor_align.cli import build_parser, main
 from anchor_align.data import _graph_output
 from anchor_align.graphs import MISSING
-from anchor_align.matching import LAM_SCALES, METHODS
+from anchor_align.matching import EFFORTS, LAM_SCALES, METHODS
+from anchor_align.study import compare
 
 NUMBERS = ("feature", "structure", "objective", "upper_bound", "gap", "margins")
 
@@ -40,28 +42,30 @@ def common_order(permutations: list[IndexArray], reference: int) -> IndexArray:
     return np.array([p[back] for p in permutations])
 
 
-def assert_contents(read: dict[str, Any], graphs: list[Any], planted: list[IndexArray]) -> None:
+def assert_contents(read: dict[str, Any], graphs: list[Any], planted: list[IndexArray], **settings: Any) -> None:
     """What was written is what the aligner gives; and the planted correspondence."""
-    aligner = AnchorAligner().fit(graphs)
+    aligner = AnchorAligner(**settings).fit(graphs)
     reference = int(read["reference"])
-    assert reference == aligner.reference_
-    np.testing.assert_array_equal(read["permutations"], common_order(planted, reference))
+    assert reference == (-1 if aligner.reference_ is None else aligner.reference_)
+    np.testing.assert_array_equal(read["permutations"], common_order(planted, max(reference, 0)))
     for name in NUMBERS:
         np.testing.assert_allclose(np.squeeze(read[name]), getattr(aligner, f"{name}_"))
     np.testing.assert_allclose(read["fused"], np.asarray(fuse(graphs, aligner.permutations_)))
 
 
-def test_npz_to_npz(tmp_path: Path, planted: Any, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("reference", ["auto", "consensus"])
+def test_npz_to_npz(tmp_path: Path, planted: Any, reference: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The planted permutations come back, with the fused graph and the numbers of the match."""
     graphs, permutations = planted
     np.savez(tmp_path / "in.npz", **{f"Z{i}": Z for i, Z in enumerate(graphs)}, labels=np.zeros(120))
-    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--matrices") == 0
+    words = [] if reference == "consensus" else ["--reference", reference]  # the default is not named
+    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--matrices", *words) == 0
     out, err = capsys.readouterr()
     assert "ambiguous" in out
-    assert "(reference)" in out
+    assert ("(reference)" in out) == (reference == "auto")
     assert err == "anchor-align: note: Graphs are 'Z0', 'Z1', 'Z2'.\n"
     with np.load(tmp_path / "out.npz") as read:
-        assert_contents(dict(read), graphs, permutations)
+        assert_contents(dict(read), graphs, permutations, reference=reference)
         for Z, p, P in zip(graphs, read["permutations"], read["matrices"], strict=True):
             np.testing.assert_array_equal(Z @ P, Z[:, p])
         assert read["names"].tolist() == ["Z0", "Z1", "Z2"]
@@ -192,7 +196,7 @@ def test_chance_and_ties_are_shown(tmp_path: Path, planted: Any, capsys: pytest.
     assert run(tmp_path / "in.npz", *options) == 0
     out, err = capsys.readouterr()
     assert "chance" in out
-    assert "note: view 'arr_2' is matched hardly better than by chance" in err
+    assert "note: view 'arr_2' agrees with the other views hardly better than by chance" in err
 
 
 def test_anchors_by_samples(tmp_path: Path, planted: Any) -> None:
@@ -212,7 +216,7 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
     np.savez(tmp_path / "in.npz", *graphs)
     np.savez(tmp_path / "bad.npz", Z0=graphs[0], Z1=graphs[1][:100])
     np.save(tmp_path / "mask.npy", np.ones((3, 120), dtype=bool))
-    np.save(tmp_path / "turned.npy", np.ones((120, 3)))
+    np.save(tmp_path / "turned.npy", np.ones((120, 2)))
     np.save(tmp_path / "nowhere.npy", np.zeros((3, 120)))
     np.save(tmp_path / "half.npy", np.full((3, 120), 0.5))
     np.savetxt(tmp_path / "words.csv", np.full((3, 120), "yes"), fmt="%s", delimiter=",")
@@ -243,7 +247,7 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
         (["a.npy", "-o", "other"], "the folder holds 'fused.npz', which is not part"),
         (["d/feature.npy", "d/margins.npy", "-o", "d"], "d/feature.npy: it is one of the graphs"),
         (["bad.npz", "-o", "o.npz"], "'Z0' is 120 x 7 (samples x anchors) and 'Z1' is 100 x 7"),
-        (["in.npz", "-o", "o.npz", "--mask", "turned.npy"], "got (120, 3); transpose it"),
+        (["in.npz", "-o", "o.npz", "--mask", "turned.npy"], "or be transposed; got (120, 2)"),
         (["in.npz", "-o", "o.npz", "--mask", "nowhere.npy"], "Sample 0 is in no view"),
         (["in.npz", "-o", "o.npz", "--mask", "half.npy"], "nothing but true and false, or 1 and 0"),
         (["in.npz", "-o", "o.npz", "--mask", "words.csv"], "words.csv"),
@@ -254,6 +258,10 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
         (["in.npz", "-o", "o.npz", "--weights", "1,2"], "Got 2 weights for 3 views"),
         (["in.npz", "-o", "o.npz", "--weights", "0,0,0"], "not all zero"),
         (["in.npz", "-o", "o.npz", "--method", "pfp-many-to-one", "--reference", "consensus"], "consensus"),
+        (
+            ["in.npz", "-o", "o.npz", "--reference", "best"],
+            "Unknown reference 'best'; known: 'auto', 'consensus', 'arr_0'",
+        ),
         (["nan.npz", "-o", "o.npz"], "NaN"),
         (["objects.npz", "-o", "o.npz"], "Python objects"),
         (["notes.txt", "-o", "o.npz"], "not a .npy, .npz or .mat file"),
@@ -334,17 +342,25 @@ def test_equal_graphs_all_count(tmp_path: Path, planted: Any, capsys: pytest.Cap
     assert [view["view"] for view in json.loads(capsys.readouterr().out)["views"]] == ["a", "b", "c"]
 
 
+def test_the_reference_has_one_default() -> None:
+    """In all functions and classes, and in all commands: the consensus."""
+    for each in (align, AnchorAligner, AlignedClusterer, compare):
+        assert inspect.signature(each).parameters["reference"].default == "consensus"
+    for words in (["align", "a", "-o", "b"], ["compare", "lmvsc"], ["sweep", "lmvsc"]):
+        assert build_parser().parse_args(words).reference == "consensus"
+
+
 def test_choices_are_the_librarys() -> None:
     """Methods and scales of the command line are those of the aligner."""
     parse = build_parser().parse_args
-    assert parse(["align", "a", "-o", "b"]).reference == "auto"
-    for option, known in (("--method", METHODS), ("--lam-scale", LAM_SCALES)):
+    assert parse(["align", "a", "-o", "b"]).reference == "consensus"
+    for option, known in (("--method", METHODS), ("--effort", EFFORTS), ("--lam-scale", LAM_SCALES)):
         for choice in known:
             assert choice in vars(parse(["align", "a", "-o", "b", option, choice])).values()
     for missing in MISSING:
         assert parse(["align", "a", "-o", "b", "--missing", missing]).missing == missing
     for wrong in (
-        ["--reference", "best"], ["--method", "magic"], ["--seed", "-1"], ["--missing", "zero"], ["--weights", "a,b"],
+        ["--method", "magic"], ["--seed", "-1"], ["--missing", "zero"], ["--weights", "a,b"],
     ):  # fmt: skip
         with pytest.raises(SystemExit):
             parse(["align", "a", "-o", "b", *wrong])
@@ -472,8 +488,11 @@ def test_the_papers_many_to_one(tmp_path: Path, planted: Any) -> None:
     rng = np.random.default_rng(0)
     graphs = [rng.dirichlet(np.full(7, 0.3), 50) for _ in range(3)]
     np.savez(tmp_path / "in.npz", *graphs)
-    assert run(tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--method", "pfp-many-to-one") == 0
-    aligner = AnchorAligner(method="pfp-many-to-one").fit(graphs)
+    words = [tmp_path / "in.npz", "-o", tmp_path / "out.npz", "--method", "pfp-many-to-one"]
+    with pytest.raises(InputError, match="has no consensus; use a view's index or 'auto'"):
+        run(*words)
+    assert run(*words, "--reference", "auto") == 0
+    aligner = AnchorAligner(method="pfp-many-to-one", reference="auto").fit(graphs)
     assert any(len(np.unique(p)) < 7 for p in aligner.permutations_)
     with np.load(tmp_path / "out.npz") as read:
         np.testing.assert_array_equal(read["permutations"], aligner.permutations_)

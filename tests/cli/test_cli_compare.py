@@ -22,7 +22,7 @@ from anchor_align.errors import missing_extra
 from anchor_align.report import FORMATS
 from anchor_align.study import ARMS, DEFAULT_DATA, FOOTINGS, SCORES
 
-AWKWARD = str(Path(__file__).resolve().parents[1] / "awkward.py")
+AWKWARD = str(Path(__file__).resolve().parents[1] / "awkward_plugin.py")
 SMALL = ["--data", "simulated", "--repeats", "3", "--no-cache"]
 SCRIPT = [sys.executable, "-c", "import sys; from anchor_align.cli import main; sys.exit(main())"]
 
@@ -100,7 +100,7 @@ def test_tracebacks_of_failed_runs_on_request(words: list[str], capfd: pytest.Ca
     code, _, err = run(capfd, *words)
     assert code == 1
     assert err.count("Traceback") == 1
-    assert "awkward.py" in err
+    assert "awkward_plugin.py" in err
 
 
 @pytest.mark.slow
@@ -451,12 +451,12 @@ def on_terminal(words: list[str], **environment: str) -> str:
 @pytest.mark.slow
 def test_progress_on_a_terminal() -> None:
     """What runs, how many are done, elapsed and remaining; colours unless NO_COLOR is set; nothing with -q."""
-    words = [*awkward("fine"), "--set", "seconds=0.1"]
+    words = ["compare", "lmvsc", "--data", "simulated", "--anchors", "8", "--repeats", "9", "--no-cache"]
     plain = on_terminal(words, NO_COLOR="1")
-    assert "of 9 runs" in plain
+    assert "of 27 runs" in plain
     assert "0:00:0" in plain
     assert "remaining" in plain
-    assert "simulated awkward, 8 anchors, repeat 1" in plain
+    assert "simulated lmvsc, 8 anchors, repeat 1" in plain
     assert not re.search("\x1b\\[[0-9;]*3[0-9]", plain)
     assert re.search("\x1b\\[[0-9;]*3[0-9]", on_terminal(words))
     assert on_terminal([*words, "-q"]) == ""
@@ -466,12 +466,15 @@ def test_progress_on_a_terminal() -> None:
 def test_characters_that_stdout_does_not_know() -> None:
     """Tables fall back to ASCII; the formats for programs are UTF-8."""
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    for form, text in (("table", "+-"), ("md", "\u00b1")):
-        done = subprocess.run(
-            [*SCRIPT, "compare", "lmvsc", *SMALL, "--format", form], env=environment, capture_output=True, check=False
-        )
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert text in done.stdout.decode("utf-8")
+    words = ["compare", "lmvsc", *SMALL, "--format"]
+    code = (
+        f"from anchor_align.cli import main; main({[*words, 'table']}); print('#', flush=True); main({[*words, 'md']})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    table, _, markdown = done.stdout.decode("utf-8").partition("#")
+    assert "+-" in table
+    assert "\u00b1" in markdown
 
 
 def test_best_settings_need_labels(own_data: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -148,7 +148,10 @@ def test_a_fusion_that_is_edited_while_the_study_runs(plugin: str, tmp_path: Pat
     """A new process reads the new file: its arm fails with a reason, and nothing of it is kept under the old key."""
 
     def edit(progress: StudyProgress) -> None:
-        Path(plugin).write_text(PLUGIN.replace("power=3", "power=1"))
+        # In one step, as editors do: a process that starts just then must not read half a file.
+        edited = tmp_path / "edited.py"
+        edited.write_text(PLUGIN.replace("power=3", "power=1"))
+        edited.replace(plugin)
 
     study: dict[str, Any] = {"n_anchors": "k", "repeats": 2, "fusions": "powers", "plugins": [plugin]}
     result = compare("lmvsc", "simulated", jobs=2, cache=tmp_path / "cache", callback=edit, **study)

@@ -349,6 +349,7 @@ BAD: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
         "View 0 has column 1 where the fit had 0; columns must be in the same order",
     ),
     "no dimension": (lambda: clusterer().fit(np.array(3.0)), InputError, "Got one array of 1 numbers"),
+    "no first view": (lambda: clusterer().fit([None, np.eye(5)]), InputError, "View 0 has 0 dimension"),
     "groups of views": (lambda: clusterer(column_groups=[2]).fit(VIEWS), InputError, "column_groups splits one table"),
     "new features": (
         lambda: clusterer().fit(VIEWS).predict([VIEWS[0], VIEWS[1][:, :1]]),

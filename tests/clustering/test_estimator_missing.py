@@ -244,8 +244,8 @@ ALONE = np.eye(3, dtype=bool)[:, np.arange(N) % 3]
     ("options", "mask", "message"),
     [
         ({}, NOWHERE, f"Sample 4 is in no view, nor are 1 others: 2 of {N} samples. Leave them out."),
-        ({}, MASK[:2], rf"one row per view and one column per sample, shape (3, {N}); got (2, {N})."),
-        ({}, MASK.T, "transpose it"),
+        ({}, MASK[:2], rf"one column per sample, shape (3, {N}), or be transposed; got (2, {N})."),
+        ({}, MASK[:2].T, f"or be transposed; got ({N}, 2)."),
         ({}, MASK[:, :-1], f"got (3, {N - 1})"),
         ({"adapter": FunctionAdapter("whole", whole_graphs)}, MASK, "'whole' needs every sample in every view"),
         ({"adapter": FunctionAdapter("whole", whole_graphs), "n_anchors": [4, 5, 6]}, None, "needs the same number of"),

@@ -18,7 +18,7 @@ from anchor_align.data import load_bundled
 # Data, adapter, seed: digest of the labels, norm of the fused graph, objective of the alignment over all views.
 GOLDEN: dict[tuple[str, str, int], tuple[str, float, float | None]] = {
     ("digits", "fmvacc", 0): ("336f2ec684df0c55", 30.991105593415696, 4.088426073728549),
-    ("digits", "fmvacc", 1): ("26d0ea51964b6c28", 31.289450431851026, 4.1960917444044155),
+    ("digits", "fmvacc", 1): ("9002f1aa3d6227a3", 31.28393891861534, 4.196557290208552),
     ("digits", "sfmc", 0): ("9b4343b7c693228b", 13.223037833392679, None),
     ("breast-cancer", "lmvsc", 0): ("1e744584c2ba0f40", 17.950257503357765, 3.025613387618365),
     ("breast-cancer", "lmvsc", 1): ("fc46644fb472139e", 18.412118693694552, 3.0532808142972376),

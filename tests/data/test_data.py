@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import EXAMPLES, printed_by, run_script
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
@@ -63,18 +64,11 @@ def test_data_need_no_extra() -> None:
 @pytest.mark.slow
 def test_example_with_data_of_your_own(tmp_path: Path) -> None:
     """Runs on the digits and on a file, whose notes it prints."""
-    example = Path(__file__).resolve().parents[2] / "examples" / "own_data.py"
     data = make_simulated(0)
     np.savez(tmp_path / "mine.npz", one=data.views[0], two=np.vstack([data.views[1].T] * 2))
-
-    def run(*argv: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, str(example), *argv], capture_output=True, text=True, cwd=tmp_path)
-
-    digits = run()
-    assert digits.returncode == 0, digits.stderr
-    assert "strokes: 1797 samples x 77 features" in digits.stdout
-    mine = run("mine.npz", "--clusters", "4")
-    assert mine.returncode == 0, mine.stderr
-    assert "Views are 'one', 'two'." in mine.stdout
-    assert "aligned: clusters of 5" in mine.stdout
-    assert run("mine.npz").returncode == 2
+    example = EXAMPLES / "own_data.py"
+    assert "strokes: 1797 samples x 77 features" in printed_by(example)
+    mine = printed_by(example, "mine.npz", "--clusters", 4, cwd=tmp_path)
+    assert "Views are 'one', 'two'." in mine
+    assert "aligned: clusters of 5" in mine
+    assert run_script(example, "mine.npz", cwd=tmp_path).code == 2

@@ -115,46 +115,49 @@ import sys
 from pathlib import Path
 from anchor_align import AnchorAlignError, load_views
 
-place, content = Path(sys.argv[1]), Path(sys.argv[1]).read_bytes()
-loaded = refused = 0
-for at in range(128, len(content)):
-    for value in {content[at] ^ 1, content[at] ^ 8} - {content[at]}:
+for place in map(Path, sys.argv[1:]):
+    content = place.read_bytes()
+    loaded = refused = 0
+    for at in range(128, len(content)):
+        value = content[at] ^ (1 if at % 3 else 8)
         place.write_bytes(content[:at] + bytes([value]) + content[at + 1 :])
         try:
             load_views(place)
             loaded += 1
         except AnchorAlignError:
             refused += 1
-print(loaded, refused)
+    print(loaded, refused)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layout", ["cell", "struct", "words"])
-def test_damaged_mat_ends_no_process(tmp_path: Path, layout: str) -> None:
+def test_damaged_mat_ends_no_process(tmp_path: Path) -> None:
     """Every byte of a MATLAB file changed in turn gives data or one of our errors, in a process that lives on."""
     X, sparse, y = A[:6, :3], sp.csc_array(A[:6, :2]), [1, 1, 1, 2, 2, 2]
-    variables = {
+    layouts: dict[str, dict[str, Any]] = {
         "cell": {"X": cell([X, sparse]), "y": y},
         "struct": {"data": {"X1": X, "X2": sparse}, "y": y},
         "words": {"X1": X, "y": cell(["a", "b", "c", "a", "b", "c"], (6, 1))},
-    }[layout]
-    savemat(tmp_path / "a.mat", variables)
-    run = subprocess.run([sys.executable, "-c", DAMAGE, str(tmp_path / "a.mat")], capture_output=True, text=True)
+    }
+    places = [tmp_path / f"{layout}.mat" for layout in layouts]
+    for place, variables in zip(places, layouts.values(), strict=True):
+        savemat(place, variables)
+    run = subprocess.run([sys.executable, "-c", DAMAGE, *map(str, places)], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-2000:]
-    loaded, refused = map(int, run.stdout.split())
-    assert min(loaded, refused) > 100
+    counts = [int(count) for count in run.stdout.split()]
+    assert len(counts) == 2 * len(layouts)
+    assert min(counts) > 50
 
 
 @pytest.mark.slow
 def test_mutated_mat_ends_no_process() -> None:
     """Flipped bits and changed content that was compressed again give data or one of our errors."""
     # These cases ended the process once: types of elements, and starts of columns in a sparse matrix of zeros.
-    for cases in (["100"], ["--only", "250", "279", "1573", "2875"]):
-        command = [sys.executable, str(Path(__file__).parent / "mat_fuzz.py"), *cases]
-        run = subprocess.run(command, capture_output=True, text=True)
-        assert run.returncode == 0, run.stdout + run.stderr
-        assert "refused" in run.stdout
+    cases = [*map(str, range(60)), "250", "279", "1573", "2875"]
+    command = [sys.executable, str(Path(__file__).parent / "mat_fuzz.py"), "--only", *cases]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "refused" in run.stdout
 
 
 def test_sparse_matrix_with_overlapping_columns(tmp_path: Path) -> None:

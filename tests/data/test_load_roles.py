@@ -70,14 +70,14 @@ def test_files_that_are_not_read_are_named(tmp_path: Path) -> None:
     """All but hidden ones; what has the ending of a table and cannot be read is refused."""
     np.savetxt(tmp_path / "a.csv", A, delimiter=",")
     np.savetxt(tmp_path / "b.txt", B)
-    np.savetxt(tmp_path / "labels.csv.gz", Y)
+    np.savetxt(tmp_path / "labels.csv.bz2", Y)
     (tmp_path / "inner").mkdir()
     (tmp_path / ".hidden").write_text("x")
     data = load_views(tmp_path, orient="rows")
     assert_data(data, ["a"], [A], None)
-    assert_noted(data, "'b.txt', 'inner/', 'labels.csv.gz'")
+    assert_noted(data, "'b.txt', 'inner/', 'labels.csv.bz2'")
     assert not any("hidden" in str(note) for note in data.notes)
-    assert_noted(load_views(tmp_path, orient="rows", views="a"), "'b.txt', 'inner/', 'labels.csv.gz'")
+    assert_noted(load_views(tmp_path, orient="rows", views="a"), "'b.txt', 'inner/', 'labels.csv.bz2'")
     for name, content in (
         ("c.csv", pd.DataFrame(B).to_csv().encode("utf-16")),
         ("c.npy", b"no array"),
@@ -198,16 +198,23 @@ def test_columns_that_are_no_features(tmp_path: Path, form: str) -> None:
 
 
 def test_samples_in_different_orders(tmp_path: Path) -> None:
-    """Are refused where tables name them."""
+    """Are put in the order of the first view, with a note, where tables name them; so are labels."""
     names = [f"s{i}" for i in range(N)]
     pd.DataFrame(A, index=names).to_csv(tmp_path / "a.csv")
     pd.DataFrame(B, index=names).to_csv(tmp_path / "b.csv")
     assert_data(load_views(tmp_path, orient="rows"), ["a", "b"], [A, B], None)
     pd.DataFrame(B, index=names[::-1]).to_csv(tmp_path / "b.csv")
-    refused(tmp_path, "sample 0 is 's0' and 's59'", orient="rows")
+    turned = load_views(tmp_path)
+    assert_data(turned, ["a", "b"], [A, B[::-1]], None)
+    assert turned.samples == tuple(names)
+    assert_noted(turned, "The samples of view 'b' were put in the order of view 'a', by their names.")
     pd.DataFrame(B, index=names).to_csv(tmp_path / "b.csv")
     pd.DataFrame({"id": names[::-1], "label": Y}).to_csv(tmp_path / "labels.csv", index=False)
-    refused(tmp_path, "'a' and 'labels' name the same samples in different orders")
+    data = load_views(tmp_path)
+    np.testing.assert_array_equal(data.labels, load_views(tmp_path, labels="labels").labels)
+    assert_noted(data, "Labels of 'labels' were put in the order of the views")
+    assert data.labels is not None
+    assert (data.labels == np.unique(np.ravel(Y), return_inverse=True)[1][::-1]).all()
 
 
 def test_images_beside_views(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 import anchor_align.errors
-from anchor_align.cli import build_parser
+from anchor_align.cli import build_parser, main
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -48,7 +48,22 @@ def blocks(page: str) -> list[Block]:
 
 
 def runnable(page: str) -> list[Block]:
-    return [block for block in blocks(page) if block.language == "python" and not block.not_run and not block.file]
+    """Python; of the tutorial the commands, too."""
+    languages = ("python", "console") if page == "tutorial.md" else ("python",)
+    return [block for block in blocks(page) if block.language in languages and not block.not_run and not block.file]
+
+
+def run_commands(code: str) -> None:
+    """Commands of a block, in this process; ``> FILE`` writes what is printed into a file."""
+    for line in code.splitlines():
+        words, _, file = line.removeprefix("$ anchor-align ").partition(" > ")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            assert main(words.split()) == 0
+        if file:
+            Path(file).write_text(printed.getvalue(), encoding="utf-8")
+        else:
+            print(printed.getvalue(), end="")
 
 
 def write_files(page: str, folder: Path) -> None:
@@ -60,25 +75,31 @@ def write_files(page: str, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("page", [page for page in PAGES if runnable(page)])
 def test_code_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All Python blocks of a page, one after the other; what is shown under a block is what it prints, nearly."""
+    """All blocks of code of a page, one after the other; what is shown under a block is what it prints, nearly."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     write_files(page, tmp_path)
     names: dict[str, object] = {}
     for block in runnable(page):
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(block.code, page, "exec"), names)
+            if block.language == "console":
+                run_commands(block.code)
+            else:
+                exec(compile(block.code, page, "exec"), names)
         if block.output is not None:
-            assert_same(block.output, printed.getvalue())
+            # Points of accuracy: rounding on other processors moves whole clusters.
+            assert_same(block.output, printed.getvalue(), points=2.5 if block.language == "console" else 0)
 
 
-def assert_same(shown: str, printed: str) -> None:
+def assert_same(shown: str, printed: str, points: float = 0) -> None:
     """The same words; other processors and versions round otherwise, so numbers may differ a little."""
+    shown, printed = (re.sub("\u2500+", "", text) for text in (shown, printed))  # as long as the numbers need
     assert [re.sub(NUMBER, "#", line).split() for line in shown.splitlines()] == [
         re.sub(NUMBER, "#", line).split() for line in printed.splitlines()
     ]
     numbers = ([float(each.replace("\u2212", "-")) for each in re.findall(NUMBER, text)] for text in (shown, printed))
-    assert [*next(numbers)] == pytest.approx([*next(numbers)], rel=0.1)
+    assert [*next(numbers)] == pytest.approx([*next(numbers)], rel=0.1, abs=points)
 
 
 @pytest.mark.slow
@@ -161,3 +182,20 @@ def test_ci_builds_the_site_as_contributors_do() -> None:
     command = ".venv/bin/sphinx-build -W --keep-going -q docs build/site"
     assert command in (ROOT / ".ci" / "run").read_text()
     assert command in (ROOT / "CONTRIBUTING.md").read_text()
+
+
+def test_site_keeps_numbers_on_one_line_and_has_dark_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spaces inside numbers do not break; a picture is followed by its dark version, or marked to be inverted."""
+    nodes = pytest.importorskip("docutils.nodes")
+    monkeypatch.syspath_prepend(str(DOCS / "_tools"))
+    looks = importlib.import_module("page_looks")
+    assert looks.together("41.7 ± 5.7, +0.3 to +9.9, 90 % of 3 to be") == (
+        "41.7\xa0±\xa05.7, +0.3\xa0to\xa0+9.9, 90\xa0% of 3 to be"
+    )
+    page = nodes.paragraph("", "", *(nodes.image(uri=f"images/{name}.png") for name in ("simulated", "missing")))
+    looks.add_dark_pictures(page, ROOT / "examples")
+    assert [(image["uri"], image["classes"]) for image in page.children] == [
+        ("images/simulated.png", ["only-light"]),
+        ("images/simulated_dark.png", ["only-dark"]),
+        ("images/missing.png", ["inverted"]),
+    ]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scripts import EXAMPLES, printed_by, run_script
 from strategies import SHARED_DATA
 
 from anchor_align import AlignedClusterer, load_views
@@ -23,23 +23,9 @@ PNG = b"\x89PNG"
 NUMBER = r"\d+(?:\.\d+)?"
 
 
-class Gallery:
-    """Runs a script as from the command line, and gives what it printed."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self._monkeypatch, self._capsys = monkeypatch, capsys
-
-    def run(self, script: str, *words: object) -> list[str]:
-        """Lines on stdout."""
-        path = ROOT / "examples" / "paper" / f"{script}.py"
-        self._monkeypatch.setattr("sys.argv", [str(path), *map(str, words)])
-        runpy.run_path(str(path), run_name="__main__")
-        return self._capsys.readouterr().out.splitlines()
-
-
-@pytest.fixture
-def gallery(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Gallery:
-    return Gallery(monkeypatch, capsys)
+def lines_of(script: str, *words: object) -> list[str]:
+    """What a script of the gallery prints."""
+    return printed_by(EXAMPLES / "paper" / f"{script}.py", *words).splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -70,9 +56,9 @@ def blocks_of(lines: list[str]) -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_simulated_table(gallery: Gallery, tmp_path: Path) -> None:
+def test_simulated_table(tmp_path: Path) -> None:
     """Aligned fusion finds all clusters at every setting, unaligned does not; flexible anchors beat shared ones."""
-    lines = gallery.run("simulated_table", "--repeats", 2, "--picture", tmp_path / "table.png")
+    lines = lines_of("simulated_table", "--repeats", 2, "--picture", tmp_path / "table.png")
     parts = blocks_of(lines)
     assert list(parts)[1:] == ["lmvsc", "fmvacc", "sfmc"]
     for method in ("lmvsc", "fmvacc"):
@@ -89,19 +75,19 @@ def test_simulated_table(gallery: Gallery, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (SHARED_DATA / "FMVACC_synthetic.npz").exists(), reason="the paper's data are not at hand")
-def test_simulated_table_on_the_papers_data(gallery: Gallery) -> None:
+def test_simulated_table_on_the_papers_data() -> None:
     """SFMC's original anchors come near the published 64.50 with four anchors, and reach 100 with a tenth of n."""
-    lines = gallery.run("simulated_table", "--repeats", 2, "--data", SHARED_DATA / "FMVACC_synthetic.npz")
+    lines = lines_of("simulated_table", "--repeats", 2, "--data", SHARED_DATA / "FMVACC_synthetic.npz")
     few, many = (means(line) for line in blocks_of(lines)["sfmc"] if "original" in line and "published" not in line)
     assert few == pytest.approx([64.5, 80.1, 73.4], abs=3)
     assert many == [100.0, 100.0, 100.0]
 
 
 @pytest.mark.slow
-def test_simulated_graphs(gallery: Gallery, tmp_path: Path) -> None:
+def test_simulated_graphs(tmp_path: Path) -> None:
     """Aligned means are perfect in all draws, those as they come are not; the worst draw is drawn, with its numbers."""
     picture = tmp_path / "graphs.png"
-    lines = gallery.run("simulated_graphs", "--repeats", 2, "--picture", picture)
+    lines = lines_of("simulated_graphs", "--repeats", 2, "--picture", picture)
     scores = np.array([re.findall(rf"({NUMBER}) -> ({NUMBER})", line) for line in lines[2:4]], dtype=float)
     assert scores.shape == (2, 4, 2)
     assert (scores[:, [0, 1, 3], 1] == 100).all()
@@ -114,10 +100,10 @@ def test_simulated_graphs(gallery: Gallery, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_real_graphs(gallery: Gallery, some_digits: Path, tmp_path: Path) -> None:
+def test_real_graphs(some_digits: Path, tmp_path: Path) -> None:
     """Alignment gathers the weight on anchors of the samples' own clusters."""
     words = ["--data", some_digits, "--repeats", 2, "--picture", tmp_path / "graphs.png"]
-    lines = gallery.run("real_graphs", *words)
+    lines = lines_of("real_graphs", *words)
     found = {tuple(line.split()[:2]): means(line) for line in lines[2:]}
     assert len(found) == 4
     for adapter in ("lmvsc", "fmvacc"):
@@ -129,10 +115,10 @@ def test_real_graphs(gallery: Gallery, some_digits: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_sensitivity(gallery: Gallery, some_digits: Path, tmp_path: Path) -> None:
+def test_sensitivity(some_digits: Path, tmp_path: Path) -> None:
     """The scales agree where one term is left; the paper's lam = 1 is far up on the balanced scale."""
     words = ["--data", some_digits, "--anchors", "k", "--repeats", 2, "--picture", tmp_path / "curves.png"]
-    lines = gallery.run("sensitivity", *words)
+    lines = lines_of("sensitivity", *words)
     parts = blocks_of(lines)
     balanced, ascent, pfp = (means(parts[name][0]) for name in ("balanced, ascent", "paper, ascent", "paper, pfp"))
     assert (len(balanced), len(ascent), len(pfp)) == (8, 6, 6)
@@ -144,10 +130,10 @@ def test_sensitivity(gallery: Gallery, some_digits: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_convergence(gallery: Gallery, some_digits: Path, tmp_path: Path) -> None:
+def test_convergence(some_digits: Path, tmp_path: Path) -> None:
     """The claimed rate is above 1 on all problems; the ascent is the best on all, the fixed point is not."""
     words = ["--data", some_digits, "--adapter", "lmvsc", "--picture", tmp_path / "curves.png"]
-    lines = gallery.run("convergence", *words)
+    lines = lines_of("convergence", *words)
     assert lines[0].startswith("some_digits, lmvsc: 3 problems")
     rows = [line for line in lines if line.startswith(("balanced", "paper"))]
     assert len(rows) == 6
@@ -162,14 +148,11 @@ def test_convergence(gallery: Gallery, some_digits: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "message"), [(["--data", "nowhere.npz"], "nowhere.npz"), (["--repeats", "0"], "or more")]
 )
-def test_wrong_use_is_one_sentence(
-    script: str, words: list[str], message: str, gallery: Gallery, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_use_is_one_sentence(script: str, words: list[str], message: str) -> None:
     """Exit code 2 and a sentence, no traceback."""
-    with pytest.raises(SystemExit) as ended:
-        gallery.run(script, *words)
-    assert ended.value.code == 2
-    assert message in capsys.readouterr().err.splitlines()[-1]
+    done = run_script(EXAMPLES / "paper" / f"{script}.py", *words)
+    assert done.code == 2
+    assert message in done.err.splitlines()[-1]
 
 
 @pytest.mark.parametrize("name", ["simulated", "graphs", "sensitivity", "convergence"])

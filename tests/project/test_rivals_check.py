@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from scripts import printed_by
 from strategies import SHARED_DATA
 
 SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "paper" / "rivals_check.py"
@@ -17,8 +16,7 @@ def test_rows_are_those_asked_for() -> None:
     """One draw of two methods: all accuracies are in their ranges."""
     if not SHARED_DATA.exists():
         pytest.skip(f"real data {SHARED_DATA} are not on this machine")
-    command = [sys.executable, str(SCRIPT), str(SHARED_DATA), "--draws", "1", "--only", "amgl", "pmsc"]
-    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    out = printed_by(SCRIPT, SHARED_DATA, "--draws", 1, "--only", "amgl", "pmsc")
     rows = [line.split() for line in out.splitlines()[3:]]
     assert [row[-1] for row in rows] == ["yes"] * 4
     assert rows[0][:3] == ["amgl", "3-Sources", "default"]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from scripts import printed_by
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "examples" / "paper"
@@ -17,12 +16,9 @@ FOLDER = ROOT / "examples" / "paper"
 @pytest.mark.slow
 def test_all_methods_are_in_the_tables(tmp_path: Path) -> None:
     """Every method of the paper and what people use anyway, three scores and times, on a bundled set."""
-    words = ["simulated", "--draws", "1", "--timeout", "100", "--keep", str(tmp_path / "all.json"), "--format", "md"]
-    done = subprocess.run(
-        [sys.executable, str(FOLDER / "rivals_table.py"), *words], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    rows = [line.split("|")[1].strip() for line in done.stdout.splitlines() if line.startswith("|")]
+    words = ["simulated", "--draws", "1", "--timeout", "100", "--keep", tmp_path / "all.json", "--format", "md"]
+    printed = printed_by(FOLDER / "rivals_table.py", *words)
+    rows = [line.split("|")[1].strip() for line in printed.splitlines() if line.startswith("|")]
     for method in ("fmvacc", "msc-ias", "amgl", "pmsc", "rmkm", "bmvc", "lmvsc:concat", "fmcnof", "sfmc", "local"):
         assert rows.count(method) == 4
     assert {"msgl-given", "msgl-aligned", "kmeans", "spectral"} <= set(rows)
@@ -43,10 +39,8 @@ def test_published_numbers_are_those_of_the_main_table(monkeypatch: pytest.Monke
 @pytest.mark.slow
 def test_the_order_of_anchors_in_msgl_is_compared() -> None:
     """Two rows for each data set, and the difference between them."""
-    script = [sys.executable, str(FOLDER / "msgl_order.py"), "simulated", "--draws", "1", "--format", "md"]
-    done = subprocess.run(script, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("| as they come") == 3
+    printed = printed_by(FOLDER / "msgl_order.py", "simulated", "--draws", 1, "--format", "md")
+    assert printed.count("| as they come") == 3
 
 
 @pytest.mark.parametrize("page", ["rivals", "msgl"])

@@ -3,43 +3,39 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from scripts import EXAMPLES, run_script
 
 pytestmark = pytest.mark.slow
 
-SCRIPT = Path(__file__).resolve().parents[2] / "examples" / "worth.py"
-
-
-def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, str(SCRIPT), *words], cwd=cwd, capture_output=True, text=True, check=False)
+SCRIPT = EXAMPLES / "worth.py"
 
 
 def test_example_worth(tmp_path: Path) -> None:
     """Aligned is better than unaligned where both miss clusters; a second call computes nothing and says the same."""
     words = ["breast-cancer", "simulated", "--draws", "2", "--keep", "kept.json", "--picture", "worth.png"]
-    done = run(*words, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "|" in line]
+    done = run_script(SCRIPT, *words, cwd=tmp_path)
+    assert done.code == 0, done.err
+    rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in done.out.splitlines() if "|" in line]
     head = rows[0]
     assert head == ["data", "method", "unaligned", "view 0", "auto", "consensus", "rotated", "concat"]
     means = [dict(zip(head, row, strict=True)) for row in rows if row[0] == "mean"]
     assert [row["method"] for row in means] == ["local", "lmvsc", "fmvacc"]
     assert all(float(row["consensus"]) > float(row["unaligned"]) + 2 for row in means[1:])
-    assert (tmp_path / "worth.png").read_bytes().startswith(b"\x89PNG")
-    assert len(json.loads((tmp_path / "kept.json").read_text())) == 12
-    again = run(*words, cwd=tmp_path)
-    assert again.stdout == done.stdout
-    assert "of" not in again.stderr
+    for name in ("worth.png", "worth_dark.png"):
+        assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
+    assert len(json.loads((tmp_path / "kept.json").read_text())) == 6
+    again = run_script(SCRIPT, *words, cwd=tmp_path)
+    assert again.out == done.out
+    assert "finished" not in again.err
 
 
 def test_example_worth_used_wrongly(tmp_path: Path) -> None:
     """One line that says what is wrong."""
     for words, said in ((["nofile.mat"], "nofile.mat"), (["simulated", "--draws", "1"], "--draws must be 2 or more")):
-        done = run(*words, cwd=tmp_path)
-        assert done.returncode == 2
-        assert said in done.stderr.splitlines()[-1]
-        assert "Traceback" not in done.stderr
+        done = run_script(SCRIPT, *words, cwd=tmp_path)
+        assert done.code == 2
+        assert said in done.err.splitlines()[-1]
+        assert "Traceback" not in done.err

@@ -227,7 +227,7 @@ def test_anchors_that_correspond_by_construction() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_views", "m", "k", "theme"),
-    [(1, 1, 1, "light"), (1, 5, 2, "dark"), (12, 6, 3, "dark"), (2, 200, 100, "light"), (49, 3, 2, "light")],
+    [(1, 1, 1, "light"), (12, 6, 3, "dark"), (2, 200, 100, "light"), (30, 3, 2, "light")],
 )
 def test_all_sizes_can_be_drawn(n_views: int, m: int, k: int, theme: str) -> None:
     """One view, many views, one anchor, hundreds: without a warning."""

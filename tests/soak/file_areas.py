@@ -10,6 +10,7 @@ import contextlib
 import io
 import os
 import struct
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -23,11 +24,26 @@ from mat_files import cell, write_mat73
 from random_data import pick
 from scipy.io import savemat
 
-from anchor_align import load_views
+from anchor_align import AlignedClusterer, load, load_views
 from anchor_align.cli import main
 
 Rng = np.random.Generator
-FORMATS = ("mat", "mat compressed", "mat73", "npy", "npz", "npz sparse", "csv", "parquet", "folder", "hdf5 layout")
+FORMATS = (
+    "mat",
+    "mat compressed",
+    "mat73",
+    "npy",
+    "npz",
+    "npz sparse",
+    "csv",
+    "parquet",
+    "folder",
+    "hdf5 layout",
+    "csv compressed",
+    "feather",
+    "h5ad",
+    "h5mu",
+)
 
 
 def _content(rng: Rng) -> dict[str, Any]:
@@ -74,15 +90,48 @@ def _write(rng: Rng, path: Path, form: str) -> Path:
             sparse = pick(rng, sp.csr_array, sp.csc_array, sp.coo_array, sp.dia_array, sp.bsr_array)(X1.astype(float))
             with path.open("wb") as file:
                 sp.save_npz(file, sparse, compressed=bool(rng.random() < 0.5))
-        case "csv":
+        case "csv" | "csv compressed":
             frame = pd.DataFrame(X1).assign(label=content["y"].ravel())
-            frame.to_csv(path.with_suffix(".csv"), index=bool(rng.random() < 0.5))
-            return path.with_suffix(".csv")
+            if rng.random() < 0.3:
+                frame.index = pd.Index([f"s{at}" for at in rng.permutation(len(frame))])
+            sep = str(pick(rng, ",", ";", "\t"))
+            place = path.with_suffix(".csv" if form == "csv" else ".csv.gz")
+            frame.to_csv(place, index=bool(rng.random() < 0.5), sep=sep, decimal="." if sep == "," else ",")
+            return place
+        case "feather":
+            frame = pd.DataFrame(X1, columns=[f"c{at}" for at in range(X1.shape[1])])
+            codec = pick(rng, "lz4", "zstd", "uncompressed")
+            frame.assign(label=content["y"].ravel()).to_feather(path.with_suffix(".feather"), compression=codec)
+            return path.with_suffix(".feather")
+        case "h5ad" | "h5mu":
+            return _write_annotated(rng, path.with_suffix(f".{form}"), X1)
         case "parquet":
             frame = pd.DataFrame(X1, columns=[f"c{at}" for at in range(X1.shape[1])])
             codec = pick(rng, "snappy", "gzip", None)
             frame.assign(label=content["y"].ravel()).to_parquet(path.with_suffix(".parquet"), compression=codec)
             return path.with_suffix(".parquet")
+    return path
+
+
+def _write_annotated(rng: Rng, path: Path, X: Any) -> Path:
+    """AnnData or MuData with a layer, an array in obsm, and two modalities that share some samples."""
+    import anndata
+    import mudata
+
+    mudata.set_options(pull_on_update=False)
+    names = np.array([f"s{at}" for at in range(len(X))])
+
+    def part(name: str) -> Any:
+        rows = rng.permutation(len(X))[: max(1, len(X) - int(rng.integers(3)))]
+        values = X[rows].astype(float)
+        made = anndata.AnnData(sp.csr_matrix(values) if rng.random() < 0.5 else values)
+        made.obs_names, made.var_names = names[rows], [f"{name}{at}" for at in range(X.shape[1])]
+        made.layers["counts"], made.obsm["X_pca"] = sp.csc_matrix(values), values[:, :1].copy()
+        made.obs["label"] = pd.Categorical(["u", "v"] * len(rows))[: len(rows)]
+        return made
+
+    made = part("a") if path.suffix == ".h5ad" else mudata.MuData({"a": part("a"), "b": part("b")})
+    made.write(path)
     return path
 
 
@@ -158,10 +207,10 @@ def _damage_packed_mat(rng: Rng, content: bytes) -> bytes:
     return bytes(made)
 
 
-def _damage_packed_zip(rng: Rng, content: bytes) -> bytes:
+def _damage_packed_zip(rng: Rng, content: bytes, packing: int = zipfile.ZIP_DEFLATED) -> bytes:
     """Damage inside the members of a zip file, or of their headers only; checksums are right."""
     made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(made, "w", packing) as new:
         for name in old.namelist():
             member = old.read(name)
             if rng.random() < 0.6:
@@ -235,6 +284,29 @@ def load_call(rng: Rng, folder: Path) -> Call:
         promise(len(data.names) == len(data.views) == len(set(data.names)), "names are not one for each view")
 
     return Call(load_views, {**arguments, "mmap": bool(rng.random() < 0.3)}, check, safe=("path",), spoiled=0.1)
+
+
+def model_call(rng: Rng, folder: Path) -> Call:
+    """``load`` of a damaged model, and labels of new samples: labels, or one line."""
+    views = [rng.random((30, width)) for width in (3, 4)]
+    adapter = str(pick(rng, "local", "lmvsc", "fmvacc", "sfmc", "msgl", "fmcnof"))
+    path = folder / "my.model"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        AlignedClusterer(adapter, n_clusters=2, n_anchors=5, random_state=0).fit(views).save(path)
+    content = path.read_bytes()
+    # Half of the files have right checksums.
+    packed = rng.random() < 0.5
+    path.write_bytes(_damage_packed_zip(rng, content, zipfile.ZIP_STORED) if packed else damage(rng, content))
+
+    def run(path: Path) -> Any:
+        return load(path).assign(views)
+
+    def check(found: Any) -> None:
+        promise(found.labels.shape == (30,), "labels have another number of samples")
+        promise(found.labels.min() >= 0 and found.labels.max() < 2, "labels are out of range")
+
+    return Call(run, {"path": path}, check, safe=("path",))
 
 
 def command_call(rng: Rng, folder: Path) -> Call:

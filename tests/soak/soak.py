@@ -36,7 +36,7 @@ HERE = Path(__file__).resolve().parent
 # Areas by seconds for one case. Those of the second kind start processes or draw figures.
 QUICK = (
     "align", "aligner", "grams", "fuse", "fit", "settings", "simplex", "kmeans", "blocks", "metrics", "load",
-    "align-files", "compare", "figures", "plugin-files", "words",
+    "align-files", "models", "compare", "figures", "plugin-files", "words",
 )  # fmt: skip
 SLOW = ("report", "killed-study", "killed-dask", "plugin-faults")
 LIMITS = dict.fromkeys(QUICK, 60.0) | dict.fromkeys(SLOW, 300.0)

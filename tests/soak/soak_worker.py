@@ -34,6 +34,7 @@ AREAS: dict[str, Area] = {
     "metrics": clustering_areas.metric_call,
     "load": file_areas.load_call,
     "align-files": file_areas.command_call,
+    "models": file_areas.model_call,
     "compare": study_areas.study_call,
     "report": study_areas.report_call,
     "figures": study_areas.figure_call,

@@ -1,0 +1,173 @@
+"""Tables in text files: fields of CSV and TSV files, their separator, decimal mark and header, also compressed."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ._read_options import ReadOptions
+from ._size_limits import SizeLimit
+from ._table_columns import LABEL_HEADS, field_number, has_no_number
+
+# In this order: a line with a tab or a semicolon may have decimal commas.
+_SEPARATORS = "\t;,"
+# Heads of a column of words: without one of these, the first word of a column of words is a label.
+_WORD_HEADS = (*LABEL_HEADS, "gt", "gnd", "truth", "category", "cluster")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+_PIECE = 2**20
+GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Lines of a table in a text file.
+
+    ``heads`` are the names of the columns; without a header, empty. ``width`` is the number of columns, ``counted`` the
+    first line if it counts them: then it may be a header or data.
+    """
+
+    path: Path
+    lines: list[str]
+    sep: str | None
+    heads: tuple[str, ...]
+    width: int
+    counted: tuple[str, ...] = ()
+    comma: bool | None = None
+
+    @property
+    def has_header(self) -> bool:
+        return bool(self.heads)
+
+    def words(self, column: int, *, strip: bool = True) -> list[str]:
+        """The fields of a column."""
+        rows = (_fields(line, self.sep, strip=strip) for line in self.lines)
+        return [row[column] if column < len(row) else "" for row in rows]
+
+    def number(self, text: str) -> float | None:
+        """The number in a field, also with a decimal comma where it may have one."""
+        value = None if self.comma else field_number(text)
+        if value is None and self.comma is not False and self.sep != "," and len(text) < _PIECE:
+            value = field_number(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
+        return value
+
+    def numbers(self, columns: list[int]) -> Any:
+        """Numbers of all lines, in the given columns."""
+        if not columns:
+            return np.empty((len(self.lines), 0))
+        usecols = None if len(columns) == self.width else columns
+        lines = [line.replace(",", ".") for line in self.lines] if self.comma else self.lines
+        try:
+            text = io.StringIO("\n".join(lines))
+            return np.loadtxt(text, delimiter=self.sep, ndmin=2, comments=None, usecols=usecols)
+        except ValueError:
+            # Missing values, quotes, or something that is no number: what follows is slower and says where.
+            pass
+        rows = [_fields(line, self.sep) for line in self.lines]
+        width = len(rows[0])
+        wanted = columns if width == self.width else list(range(width))
+        table = np.empty((len(rows), len(wanted)))
+        for i, row in enumerate(rows):
+            where = f"{self.path}, line {i + 1 + self.has_header} of those that are not empty"
+            if len(row) != width:
+                raise InputError(f"{where}, has {len(row)} fields; expected {width} as before.")
+            for place, j in enumerate(wanted):
+                value = self.number(row[j])
+                if value is None:
+                    raise InputError(f"{where}, has {row[j][:40]!r} in column {j + 1}; expected a number.")
+                table[i, place] = value
+        return table
+
+
+def read_text(limit: SizeLimit, key: str, options: ReadOptions) -> TextTable:
+    """Lines of a text file, and what its first line is."""
+    path = limit.path
+    text = _content(limit, key).decode("utf-8-sig")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    if not lines:
+        raise InputError(f"{path} is empty; expected a table of numbers.")
+    sep = options.sep or _separator(lines)
+    first = _fields(lines[0], sep)
+    below = _fields(lines[1], sep) if len(lines) > 1 else []
+    # R's write.table writes no head above the names of the rows.
+    is_short = len(below) == len(first) + 1 and has_no_number(first)
+    first = ["", *first] if is_short else first
+    has_header = is_short or _is_header(first, lines, sep)
+    if options.index and not has_header:
+        raise InputError(f"{path} has no line of column names, so no column is {options.index!r} (index=, --index).")
+    body = lines[1:] if has_header else lines
+    if not body:
+        raise InputError(f"{path} has column names and nothing below; expected a table of numbers.")
+    counted = tuple(first) if not has_header and _counts(first) and len(lines) > 1 else ()
+    comma = None if options.decimal is None else options.decimal == ","
+    return TextTable(path, body, sep, tuple(first) if has_header else (), len(first), counted, comma)
+
+
+def _content(limit: SizeLimit, key: str) -> bytes:
+    """Bytes of a file, decompressed if it is compressed, within the limit."""
+    with limit.path.open("rb") as file:
+        compressed = file.read(2) == GZIP
+    if not compressed:
+        limit.claim(key, limit.file_size)
+        return limit.path.read_bytes()
+    pieces: list[bytes] = []
+    size = 0
+    with gzip.open(limit.path) as unpacked:
+        while piece := unpacked.read(_PIECE):
+            size += len(piece)
+            limit.claim(key, size)
+            pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _separator(lines: list[str]) -> str | None:
+    """The separator of the fields; None for spaces."""
+    plain = re.sub(r'"[^"]*"', "", lines[0])
+    found = next((each for each in _SEPARATORS if each in plain), None)
+    if found is None and '"' in lines[0] and " " in plain:
+        found = " "  # as R's write.table does
+    if found is not None:
+        return found
+    last = lines[-1].split()
+    # Spaces separate numbers, but not words.
+    return "," if len(last) == 1 or any(field_number(word) is None for word in last) else None
+
+
+def _fields(line: str, sep: str | None, *, strip: bool = True) -> list[str]:
+    if sep is None:
+        return line.split()
+    fields = next(csv.reader([line], delimiter=sep))
+    return [field.strip() for field in fields] if strip else fields
+
+
+def _is_header(first: list[str], lines: list[str], sep: str | None) -> bool:
+    """Whether the first line holds names for certain: words, or a DataFrame's 0, 1, ... beside names of rows."""
+    if any(_is_word(field, sep) for field in first):
+        below = _fields(lines[1], sep) if len(lines) > 1 else []
+        if len(first) == 1:
+            return (bool(below) and field_number(below[0]) is not None) or first[0].lower() in _WORD_HEADS
+        # A name and numbers, above more of the kind, is a sample; a name above counted columns is a header.
+        alike = len(below) == len(first) and _is_word(first[0], sep) and _is_word(below[0], sep)
+        return not (alike and not any(_is_word(field, sep) for field in first[1:]) and not _counts(first[1:]))
+    if first != ["0"] and not (first[0] == "" and _counts(first[1:])):
+        return False
+    rows = [_fields(line, sep)[0] for line in lines[1:]]
+    if len(first) == 1:
+        # A Series of words has 0 above them.
+        return bool(rows) and all(field_number(row) is None for row in rows)
+    return "" not in rows and len(set(rows)) == len(rows)
+
+
+def _is_word(field: str, sep: str | None) -> bool:
+    return field_number(field) is None and (sep == "," or _DECIMAL_COMMA.fullmatch(field) is None)
+
+
+def _counts(fields: list[str]) -> bool:
+    return bool(fields) and any(fields == [str(i + start) for i in range(len(fields))] for start in (0, 1))

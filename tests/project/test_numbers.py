@@ -1,0 +1,220 @@
+"""Numbers of README and pages are those that scripts have found: the results are stored in examples/results."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from strategies import SHARED_DATA
+
+from anchor_align import list_adapters, list_baselines, load_views
+from anchor_align.study._data_sets import digests
+from anchor_align.study._differences import compare_rows
+
+ROOT = Path(__file__).resolve().parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETS = (
+    "FMVACC_synthetic", "3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15", "100Leaves",
+    "Hdigit", "MNIST-60k_4v_constructed",
+)  # fmt: skip
+LAMS = ("lam 0", "lam 0.1", "lam 1", "lam 10", "lam inf")
+
+
+def page(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+
+
+def stored(name: str) -> Any:
+    return json.loads((ROOT / "examples" / "results" / name).read_text(encoding="utf-8"))
+
+
+def example(name: str) -> Any:
+    """A script, as a module."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "examples"))
+        return importlib.import_module(name)
+
+
+def cells(text: str) -> list[list[str]]:
+    """Cells of all rows of Markdown tables, without bold."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines]
+
+
+def mean_sd(values: Any) -> str:
+    return f"{np.mean(values):.1f} ± {np.std(values, ddof=1):.1f}"
+
+
+def signed(value: float) -> str:
+    return f"{value:+.1f}".replace("-", "\N{MINUS SIGN}")
+
+
+@pytest.fixture(scope="module")
+def worth() -> list[str]:
+    """What examples/worth.py prints with the stored rows, which need no data."""
+    script, printed = example("worth"), io.StringIO()
+    rows = script.run(list(SETS), list(script.ADAPTERS), 5, 1, ROOT / "examples" / "results" / "worth.json")
+    with contextlib.redirect_stdout(printed):
+        script.print_tables(rows, list(script.ADAPTERS))
+    return printed.getvalue().splitlines()
+
+
+def test_page_of_gains_is_what_the_script_prints(worth: list[str]) -> None:
+    """Every row, mean, rank and difference."""
+    shown = page("gallery/worth.md").splitlines()
+    assert [line for line in worth if line not in shown] == []
+    assert len(worth) > 40
+
+
+def test_readme_has_the_means_and_differences_of_the_script(worth: list[str]) -> None:
+    """The table of README has the rows "mean", transposed; the sentence below has three differences."""
+    means = {row[1]: row[2:] for row in cells("\n".join(worth)) if row[0] == "mean"}
+    table = [row for row in cells(README) if row[-1] in ("m", "v m")]
+    assert [list(column) for column in zip(*(row[1:4] for row in table), strict=True)] == list(means.values())
+    overall = {row[0]: row[-1] for row in cells("\n".join(worth)) if "\N{MINUS SIGN}" in row[0]}
+    sentence = " ".join(README.partition("Aligned \N{MINUS SIGN} unaligned, over all")[2].split("\n\n")[0].split())
+    found = re.findall(r"is ([+\N{MINUS SIGN}\d.]+)(?: points)? \((?:95 % interval )?([^)]+)\)", sentence)
+    names = ("consensus - unaligned", "consensus - concat", "rotated - concat")
+    assert [f"{mean} ({interval})" for mean, interval in found] == [
+        overall[name.replace("-", "\N{MINUS SIGN}")] for name in names
+    ]
+
+
+def test_readme_counts_methods_and_data_sets() -> None:
+    """Numbers in words: methods, sizes of the data sets, and how much wider graphs side by side are."""
+    words = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight")
+    methods = [each for each in list_adapters() if each.name != "precomputed"]
+    text = " ".join(README.split())
+    assert f"{words[len(methods)].title()} such methods, {words[len(list_baselines())]} other methods" in text
+    table = [row for row in cells(page("data.md")) if len(row) == 4 and row[0].replace(" ", "_") in SETS]
+    samples = [int(row[1].split(",")[0]) for row in table]
+    views = [len(row[2].split(",")) for row in table]
+    assert len(table) == len(SETS) == 10
+    assert f"over ten data sets of {min(samples)} to {max(samples):,} samples" in text
+    assert f"{words[min(views)]} to {words[max(views)]} times as wide" in text
+
+
+@pytest.mark.slow
+def test_stored_gains_are_found_again() -> None:
+    """One draw on bundled data: all six ways, within what rounding on other processors moves."""
+    found = example("worth").score_all(("uci-digit", "lmvsc", 0))
+    assert found == pytest.approx(stored("worth.json")["UCI-Digit_3v lmvsc"]["first"], abs=2.5)
+
+
+def test_page_of_missing_samples_has_the_stored_results() -> None:
+    """All cells; README and the page on concatenation have some of them."""
+    results = stored("missing.json")
+    rows = [row for row in cells(page("missing.md")) if row[1] in ("unaligned", "aligned", "concat")]
+    keys = [("UCI-Digit 3v", "lmvsc"), ("UCI-Digit 3v", "fmvacc"), ("BDGP 3v", "lmvsc"), ("BDGP 3v", "fmvacc")]
+    expected = []
+    for data, adapter in keys:
+        rates = [
+            np.array(results[f"{data}, {adapter}, {rate}, 5"]["scores"]) for rate in ("0", "0.3", "0.5", "0.7", "0.9")
+        ]
+        expected += [[mean_sd(scores[:, arm]) for scores in rates] for arm in range(3)]
+    assert [row[2:] for row in rows] == expected
+    unaligned, aligned, concat = np.mean(results["UCI-Digit 3v, lmvsc, 0.9, 5"]["scores"], axis=0)
+    claim = " ".join(README.partition("**Missing samples.**")[2].partition("- **")[0].split())
+    assert [int(each) for each in re.findall(r"(\d+) %", claim)] == [
+        90,
+        round(aligned),
+        round(concat),
+        round(unaligned),
+    ]
+    assert f"| {aligned:.1f} | {concat:.1f} |" in page("cannot-help.md")
+
+
+@pytest.mark.slow
+def test_stored_results_of_missing_samples_are_found_again() -> None:
+    """One draw of README's claim, on bundled data."""
+    script, data = example("missing"), load_views("uci-digit")
+    mask = script.draw_mask(len(data.views), data.n_samples, 0.9, 0)
+    with pytest.warns(UserWarning, match="few"):
+        found = script.scores("lmvsc", data, mask, 0)
+    assert found == pytest.approx(stored("missing.json")["UCI-Digit 3v, lmvsc, 0.9, 5"]["scores"][0], abs=2.5)
+
+
+def test_page_of_limits_has_the_stored_results() -> None:
+    """The table of data sets with intervals of the test, the table of lam, and the numbers of the text."""
+    results, text = stored("cannot_help.json"), page("cannot-help.md")
+    rows = {row[0]: row[1:] for row in cells(text) if row[0] in results}
+    assert rows.keys() == results.keys()
+    pairs = [(results[name]["lam 0.1"], results[name]["unaligned"]) for name in rows]
+    for name, difference in zip(rows, compare_rows(pairs), strict=True):
+        run, clear = results[name], "" if difference.outcome == "better" else ", no clear difference"
+        assert rows[name] == [
+            *(f"{run[column]:.2f}" for column in ("cosine", "shuffled")),
+            *(f"{np.mean(run[column]):.1f}" for column in ("unaligned", "lam 0.1")),
+            f"{signed(difference.low or 0)} to {signed(difference.high or 0)}{clear}",
+        ]
+    (means,) = [row[1:] for row in cells(text) if row[0] == "mean ACC"]
+    assert means == [f"{np.mean([run[arm] for run in results.values()]):.1f}" for arm in ("unaligned", *LAMS, "concat")]
+
+
+@pytest.mark.parametrize(
+    ("name", "results"),
+    [("graphs.md", ("late_fusion.txt", "unmatched_samples.txt")), ("uneven-views.md", ("uneven.txt",))],
+)
+def test_numbers_of_a_page_are_in_the_output_of_its_scripts(name: str, results: tuple[str, ...]) -> None:
+    """Every number with a decimal, and every mean with its deviation."""
+    outputs = "\n".join((ROOT / "examples" / "results" / each).read_text(encoding="utf-8") for each in results)
+    text = re.sub(r"^```.*?^```$", "", page(name), flags=re.DOTALL | re.MULTILINE)
+    numbers = set(re.findall(r"\d+\.\d(?: ± \d+\.\d)?", text)) - NOT_MEASURED.get(name, set())
+    assert len(numbers) > 5
+    assert {each for each in numbers if each not in outputs} == set()
+
+
+# Settings, versions and claims that no table of the page has.
+NOT_MEASURED = {
+    "gallery/ablation.md": {"0.0001"},
+    "gallery/convergence.md": {"0.0000007", "0.0014"},
+    "gallery/graphs.md": {"72.4", "77.5"},
+    "gallery/msgl.md": {"46.3"},
+    "gallery/near_spectral.md": {"2.5", "4.3"},
+    "gallery/sensitivity.md": {"78.7"},
+    "gallery/simulated.md": {"71.0", "98.5"},
+    "local.md": {"0.05", "0.11", "0.15", "0.19", "58.5", "64.2"},
+    "quickstart.md": {"3.11"},
+    "settings.md": {"0.4"},
+    "studies.md": {"7.3"},
+    "uneven-views.md": {"0.1"},
+}
+# These are about mathematics and time; tests/benchmarks measures.
+OTHERS = ("maths.md", "speed.md", "tables.md", "commands.md")
+
+
+@pytest.mark.parametrize("name", [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")])
+def test_numbers_of_the_text_are_in_a_table(name: str) -> None:
+    """A number with decimals in a sentence is in a table or an output of the page, or in the stored results."""
+    if name in OTHERS:
+        pytest.skip("measured by tests/benchmarks")
+    text = page(name)
+    code = "\n".join(re.findall(r"^```.*?^```$", text, flags=re.DOTALL | re.MULTILINE))
+    lines = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE).splitlines()
+    known = code + "\n".join(line for line in lines if line.startswith("|"))
+    if name == "graphs.md":
+        known += "".join(path.read_text(encoding="utf-8") for path in (ROOT / "examples" / "results").glob("*.txt"))
+    if name == "cannot-help.md":
+        runs = [each for run in stored("cannot_help.json").values() for each in run.values() if isinstance(each, list)]
+        known += " ".join(f"{np.mean(each):.1f}" for each in runs)
+    sentences = re.sub(r"\]\([^)]*\)|`[^`]*`|\$[^$]*\$", "", "\n".join(x for x in lines if not x.startswith("|")))
+    numbers = set(re.findall(r"(?<![\w.])\d+\.\d+(?![\w.])", sentences))
+    assert {each for each in numbers if each not in known} - NOT_MEASURED.get(name, set()) == set()
+
+
+@pytest.mark.parametrize("name", ["simulated", "mfeat", "uci-digit", "digits", "breast-cancer", *SETS])
+def test_page_of_sources_has_the_checksums(name: str) -> None:
+    """Of bundled data, and of files that are at hand."""
+    path = SHARED_DATA / f"{name}.npz"
+    if name in SETS and (not path.exists() or path.stat().st_size > 30_000_000):
+        pytest.skip(f"{name} is not at hand, or large")
+    data = load_views(path if name in SETS else name)
+    shown = {each: row[1].strip("`") for row in cells(page("data.md")) if len(row) == 2 for each in row[0].split(", ")}
+    assert shown[name.replace("_", " ")] == digests(data.views, data.labels)[1].removeprefix("sha256:")
