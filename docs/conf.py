@@ -19,8 +19,10 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.viewcode",
+    "sphinx_copybutton",
     "mathml",
     "navigation",
+    "page_looks",
     "repository_files",
 ]
 exclude_patterns = ["_tools"]
@@ -38,6 +40,11 @@ autodoc_member_order = "bysource"
 # scikit-learn adds these to every estimator.
 autodoc_default_options = {"exclude-members": "set_fit_request, set_predict_request, set_transform_request"}
 numpydoc_show_class_members = False
+
+# What is copied can be typed: without prompts, and without what a command prints.
+copybutton_prompt_text = r"\$ |>>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 
 html_theme = "furo"
 html_math_renderer = "mathml"

@@ -1,16 +1,19 @@
 """Missing samples: accuracy when every view loses 10 to 90 % of the samples.
 
-    python examples/missing.py [--data DATA ...] [--seeds N] [--picture FILE.png]
+    python examples/missing.py [--data DATA ...] [--rates R ...] [--seeds N] [--keep FILE.json] [--picture FILE.png]
 
 DATA are files, folders or bundled sets with labels (default: digits, six views). Every view loses every sample with the
 given probability; a sample that all views would lose stays in one of them. All fusions use the same anchors and graphs:
 "aligned", "unaligned", and "concat", which has zeros for the missing samples of a view. "warned" counts the runs with a
-warning about anchors that have too few shared samples. The picture needs the extra ``report`` (matplotlib).
+warning about anchors that have too few shared samples. With --keep, finished rates are kept in a file and not computed
+again; those of the page on missing samples are in examples/results/missing.json. The picture needs the extra ``report``
+(matplotlib).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -69,23 +72,40 @@ def draw_picture(results: dict[tuple[str, str], np.ndarray], x: np.ndarray, path
     figure.savefig(path, dpi=150, metadata={"Software": None})
 
 
+def score_rate(path: str, adapter: str, rate: float, seeds: int) -> dict[str, Any]:
+    """Scores of all draws at one rate, the share of entries that are missing, and the number of warnings."""
+    data = load_views(path)
+    if data.labels is None:
+        raise InputError(f"{path} has no labels, which the accuracy needs.")
+    masks = [draw_mask(len(data.views), data.n_samples, rate, seed) for seed in range(seeds)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        rows = [scores(adapter, data, mask, seed) for seed, mask in enumerate(masks)]
+    return {"scores": rows, "lacking": float(1 - np.mean(masks)), "warned": len(caught)}
+
+
 def measure(arguments: argparse.Namespace) -> None:
     """Print a table for every data set and adapter and, if asked for, draw the curves."""
+    keep: Path | None = arguments.keep
+    known: dict[str, Any] = json.loads(keep.read_text()) if keep and keep.exists() else {}
     results = {}
     for path, adapter in ((path, adapter) for path in arguments.data for adapter in ("lmvsc", "fmvacc")):
-        data, name, rows = load_views(path), Path(path).stem.replace("_", " "), []
-        if data.labels is None:
-            raise InputError(f"{path} has no labels, which the accuracy needs.")
-        print(f"{name}, {adapter}: ACC in %, mean ± sd of {arguments.seeds} runs")
-        print(f"{'rate':>5}{'lacking':>9}" + "".join(f"{fusion:>14}" for fusion in FUSIONS) + "  warned")
+        name = Path(path).stem.replace("_", " ")
+        rows: list[Any] = []
         for rate in arguments.rates:
-            masks = [draw_mask(len(data.views), data.n_samples, rate, seed) for seed in range(arguments.seeds)]
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                rows.append([scores(adapter, data, mask, seed) for seed, mask in enumerate(masks)])
+            key = f"{name}, {adapter}, {rate:g}, {arguments.seeds}"
+            if key not in known:
+                known[key] = score_rate(path, adapter, rate, arguments.seeds)
+                if keep:
+                    keep.write_text(json.dumps(known, indent=0) + "\n")
+            found = known[key]
+            if not rows:
+                print(f"{name}, {adapter}: ACC in %, mean ± sd of {arguments.seeds} runs")
+                print(f"{'rate':>5}{'lacking':>9}" + "".join(f"{fusion:>14}" for fusion in FUSIONS) + "  warned")
+            rows.append(found["scores"])
             cells = zip(np.mean(rows[-1], axis=0), np.std(rows[-1], axis=0, ddof=1), strict=True)
             text = "".join(f"{f'{mean:.1f} ± {sd:.1f}':>14}" for mean, sd in cells)
-            print(f"{rate:5.0%}{1 - np.mean(masks):9.0%}{text}{len(caught):8}", flush=True)
+            print(f"{rate:5.0%}{found['lacking']:9.0%}{text}{found['warned']:8}", flush=True)
         results[name, adapter] = np.array(rows)
     if arguments.picture:
         draw_picture(results, 100 * np.array(arguments.rates), arguments.picture)
@@ -97,6 +117,7 @@ def main() -> None:
     parser.add_argument("--data", nargs="+", default=["digits"], help="files, folders or bundled sets [digits]")
     parser.add_argument("--rates", nargs="+", type=float, default=[0.1, 0.3, 0.5, 0.7, 0.9])
     parser.add_argument("--seeds", type=int, default=2, help="masks and draws of anchors, 2 or more [2]")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="keep finished rates in this file")
     parser.add_argument("--picture", type=Path, help="write the curves to this file")
     arguments = parser.parse_args()
     if arguments.seeds < 2:

@@ -2,12 +2,12 @@
 
     python examples/unmatched_samples.py [--samples N] [--known SHARE] [--draws N]
 
-There are two views of the same digits. For a share of the samples we know which row of view 2 belongs to which row of
-view 1; the other rows of view 2 are shuffled. The known samples are the rows of two graphs, and the unknown samples are
+There are two views of the same digits. For a share of the samples we know which row of view 1 belongs to which row of
+view 0; the other rows of view 1 are shuffled. The known samples are the rows of two graphs, and the unknown samples are
 the columns, in the place of anchors: entry (i, j) is the similarity of unknown sample j to known sample i in this view.
 The feature term K = Z1' Z2 compares samples by their similarities to the known samples, the structure term by their
 similarities to each other. "seeds": the known samples are columns, too, and their partners are given. Then the views
-are clustered: with view 2 shuffled, without its unknown samples (a mask), with the partners found, and with the true
+are clustered: with view 1 shuffled, without its unknown samples (a mask), with the partners found, and with the true
 ones.
 """
 
@@ -35,7 +35,7 @@ def similarities(X: np.ndarray, n_known: int) -> np.ndarray:
 
 
 def find_partners(views: list[np.ndarray], n_known: int, lam: float, *, seeds: bool) -> np.ndarray:
-    """The row of view 2 for every row of view 1; the first ``n_known`` are known."""
+    """The row of view 1 for every row of view 0; the first ``n_known`` are known."""
     graphs = [similarities(X, n_known) for X in views]
     if seeds:
         known = np.arange(n_known)
@@ -88,7 +88,7 @@ def main() -> None:
         found = [views[0], views[1][find_partners(views, n_known, 0.1, seeds=False)]]
         known = np.array([[True] * n, [True] * n_known + [False] * (n - n_known)])
         clustered.setdefault("as they come", []).append(cluster(views, y))
-        clustered.setdefault("view 2 where it is known", []).append(cluster(views, y, known))
+        clustered.setdefault("view 1 where it is known", []).append(cluster(views, y, known))
         clustered.setdefault("partners found, lam 0.1", []).append(cluster(found, y))
         clustered.setdefault("true partners", []).append(cluster([first, second], y))
     print(f"{n} digits, {n_known} known in both views, mean of {arguments.draws} draws; chance: 1 of {n - n_known}\n")

@@ -43,7 +43,8 @@ def _section(name: str, parser: argparse.ArgumentParser) -> list[str]:
     usage = " ".join(["anchor-align", name, *map(_value, positional._group_actions), "[options]"])
     parts = [f"## {name}", textwrap.fill(parser.description or "", WIDTH), f"```text\n{usage}\n```"]
     if parser.epilog:
-        parts += ["For example:", f"```console\n$ {parser.epilog.removeprefix('example: ')}\n```"]
+        examples = parser.epilog.partition(": ")[2].split("; ")  # after "example" or "examples"
+        parts += ["For example:", "\n".join(["```console", *(f"$ {each}" for each in examples), "```"])]
     parts += [_table("argument", ((f"`{_value(action)}`", _help(action)) for action in positional._group_actions))]
     parts += [_options(others._group_actions)]
     for group in groups:

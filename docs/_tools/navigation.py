@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
 DOCS = ROOT / "docs"
 CONTENTS = {
-    "Start": ("quickstart", "glossary", "gallery", "cannot-help"),
+    "Start": ("quickstart", "tutorial", "glossary", "gallery", "cannot-help"),
     "Guides": (
+        "tables",
+        "r-matlab",
         "studies",
         "verdicts",
         "settings",
