@@ -456,7 +456,8 @@ def test_progress_on_a_terminal() -> None:
     assert "of 27 runs" in plain
     assert "0:00:0" in plain
     assert "remaining" in plain
-    assert "simulated lmvsc, 8 anchors, repeat 1" in plain
+    # Runs take milliseconds and the bar is drawn ten times a second: which of them it shows is a matter of chance.
+    assert re.search("simulated lmvsc, 8 anchors, repeat [0-8]", plain)
     assert not re.search("\x1b\\[[0-9;]*3[0-9]", plain)
     assert re.search("\x1b\\[[0-9;]*3[0-9]", on_terminal(words))
     assert on_terminal([*words, "-q"]) == ""
