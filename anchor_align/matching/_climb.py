@@ -20,6 +20,7 @@ of its members.
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ..arrays import FloatArray, IndexArray
 from ._pair_problem import Reduced, assign, permuted, total
@@ -34,10 +35,16 @@ class Climb:
         self._reduced = reduced
         self.p = p
         self._identity = np.arange(reduced.size)
-        self._linear = reduced.L[:, p]
+        linear = reduced.L.take(p, axis=1)
         self._structure = permuted(reduced.B, p)
-        self._product = total(reduced.A @ self._structure)
-        self.history = [self._value()]
+        product = total(reduced.A @ self._structure)
+        self.history = [float(linear.trace() + product.trace() + reduced.constant)]
+        product *= 2.0
+        product += linear
+        self._gradient = product
+        self._entries = _entries(reduced.A, self._structure)
+        # Large arrays that are made anew cost more than what is computed in them.
+        self._gains, self._spare = np.empty_like(linear), linear
 
     def run(self, visited: set[bytes]) -> bool:
         """Climb to the top. False if the way leads through a permutation that was visited before."""
@@ -57,63 +64,67 @@ class Climb:
             visited.add(key)
         return True
 
-    def _value(self) -> float:
-        return float(self._linear.trace() + self._product.trace() + self._reduced.constant)
-
     def _assign(self) -> bool:
         """Move towards the permutation that is best for the gradient."""
-        gradient = 2.0 * self._product
-        gradient += self._linear
-        q = assign(gradient, near=self._identity)
-        cycles = _cycles(q)
-        return self._take(cycles, q, (gradient[self._identity, q] - gradient.diagonal())) if cycles else False
+        return self._take(assign(self._gradient, near=self._identity))
 
     def _swap(self) -> bool:
         """Exchange partners in disjoint pairs."""
-        gains = swap_gains(self._linear, self._product, self._reduced.A, self._structure)
+        gains, relative = self._gains, self._spare
+        np.subtract(self._gradient, self._gradient.diagonal()[:, None], out=relative)
+        np.add(self._entries, relative, out=gains)
+        gains += relative.T
         np.fill_diagonal(gains, -np.inf)
         partner = gains.argmax(axis=1)
-        q = _disjoint(gains[self._identity, partner], partner, self._reduced.tolerance)
+        return self._take(_disjoint(gains[self._identity, partner], partner, self._reduced.tolerance))
+
+    def _take(self, q: IndexArray) -> bool:
+        """Take those cycles of ``q`` that raise the objective, each given those before it."""
         cycles = _cycles(q)
         if not cycles:
             return False
-        first_order = self._linear[self._identity, q] - self._linear.diagonal()
-        first_order += 2.0 * (self._product[self._identity, q] - self._product.diagonal())
-        return self._take(cycles, q, first_order)
-
-    def _take(self, cycles: list[list[int]], q: IndexArray, first_order: FloatArray) -> bool:
-        """Take those cycles of ``q`` that raise the objective, each given those before it."""
-        A, D, tolerance = self._reduced.A, self._structure, self._reduced.tolerance
+        A, D, G = self._reduced.A, self._structure, self._gradient
         moved = np.array([anchor for cycle in cycles for anchor in cycle])
-        starts = np.cumsum([0, *map(len, cycles[:-1])])
-        change = D.take(q[moved], axis=-2) - D.take(moved, axis=-2)
-        second = total(_part(A, moved) * (change.take(q[moved], axis=-1) - change.take(moved, axis=-1)))
-        together = np.add.reduceat(np.add.reduceat(second, starts, axis=0), starts, axis=1)
-        gains = np.add.reduceat(first_order[moved], starts) + together.diagonal()
-        taken = _raising(gains, 2.0 * together, tolerance)
-        if not taken:
-            return False
-        if len(taken) < len(cycles):
-            kept = np.repeat(np.isin(np.arange(len(cycles)), taken), list(map(len, cycles)))
-            cycles = [cycles[number] for number in taken]
-            change, moved = change[..., kept, :], moved[kept]
-        # The rows of ``change`` sum to zero over a cycle: its last row need not be multiplied.
         lengths = np.array([len(cycle) for cycle in cycles])
-        last = np.cumsum(lengths) - 1
+        ends = lengths.cumsum()
+        starts = ends - lengths
+        target = q[moved]
+        change = D.take(target, axis=-2) - D.take(moved, axis=-2)
+        second = total(_part(A, moved) * (change.take(target, axis=-1) - change.take(moved, axis=-1)))
+        together = np.add.reduceat(np.add.reduceat(second, starts, axis=0), starts, axis=1)
+        gains = np.add.reduceat(G[moved, target] - G[moved, moved], starts) + together.diagonal()
+        taken, gain = _raising(gains, 2.0 * together, self._reduced.tolerance)
+        if not taken.any():
+            return False
+        if not taken.all():
+            kept = np.repeat(taken, lengths)
+            change, moved, target, lengths = change[..., kept, :], moved[kept], target[kept], lengths[taken]
+            ends = lengths.cumsum()
+        # The rows of ``change`` sum to zero over a cycle: its last row need not be multiplied.
+        last = ends - 1
         inner = np.ones(len(moved), dtype=bool)
         inner[last] = False
         columns = A.take(moved, axis=-1)
         weights = columns[..., inner] - np.repeat(columns[..., last], lengths - 1, axis=-1)
-        self._product += total(weights @ change[..., inner, :])
-        target = q[moved]
-        self._product[:, moved] = self._product[:, target]
-        self._linear[:, moved] = self._linear[:, target]
-        D[..., moved, :] = D[..., target, :]
-        D[..., moved] = D[..., target]
+        weights *= 2.0
+        G += total(np.matmul(weights, change[..., inner, :], out=self._spare if A.ndim == 2 else None))
+        G[:, moved] = G.take(target, axis=1)
+        D[..., moved, :] = D.take(target, axis=-2)
+        D[..., moved] = D.take(target, axis=-1)
+        rows = _entries(A.take(moved, axis=-2), D.take(moved, axis=-2))
+        self._entries[moved] = rows
+        self._entries[:, moved] = rows.T
         self.p = self.p.copy()
         self.p[moved] = self.p[target]
-        self.history.append(self._value())
+        self.history.append(self.history[-1] + gain)
         return True
+
+
+def _entries(A: FloatArray, D: FloatArray) -> FloatArray:
+    """What the gain of a swap has beside the gradient, for the same places of A and D."""
+    entries = total(A * D)
+    entries *= 4.0
+    return entries
 
 
 def swap_gains(linear: FloatArray, product: FloatArray, A: FloatArray, structure: FloatArray) -> FloatArray:
@@ -153,15 +164,17 @@ def _cycles(q: IndexArray) -> list[list[int]]:
     return found
 
 
-def _raising(gains: FloatArray, interactions: FloatArray, tolerance: float) -> list[int]:
-    """Cycles, largest gain first, that still gain after those before them."""
-    taken = []
+def _raising(gains: FloatArray, interactions: FloatArray, tolerance: float) -> tuple[npt.NDArray[np.bool_], float]:
+    """Which cycles, largest gain first, still gain after those before them, and what they gain together."""
+    taken = np.zeros(len(gains), dtype=bool)
     left = gains.copy()
+    gain = 0.0
     for number in np.argsort(-gains, kind="stable").tolist():
         if left[number] > tolerance:
-            taken.append(number)
+            taken[number] = True
+            gain += float(left[number])
             left += interactions[number]
-    return sorted(taken)
+    return taken, gain
 
 
 def _part(S: FloatArray, anchors: IndexArray) -> FloatArray:
