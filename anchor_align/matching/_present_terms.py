@@ -49,7 +49,10 @@ class PresentTerms:
             for u in group:
                 if u != v:
                     K -= scaled.cross_rows(u, v, p[u])[:, p[v]]
-        S1, S2 = (np.add.reduce([self._structure(view) for view in views]) for views in (rest, group))
+        S1, S2 = np.zeros_like(K), np.zeros_like(K)
+        for view in self._views:
+            S = S2 if view in group else S1
+            S += self._structure(view)
         K /= number
         S1 /= number
         return PairTerms(K, S1, S2, sum(scaled.unit(u, v) for u in rest for v in group) / number)

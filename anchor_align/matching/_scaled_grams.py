@@ -84,9 +84,7 @@ class ScaledGrams:
 
     def cross_rows(self, u: int, v: int, rows: IndexArray) -> FloatArray:
         """Some rows of :meth:`cross`."""
-        return np.asarray(
-            self._grams.cross(u, v).take(rows, axis=0) / (self._graph_norms[u, v] * self._graph_norms[v, u])
-        )
+        return np.asarray(self._grams.cross(u, v)[rows] / (self._graph_norms[u, v] * self._graph_norms[v, u]))
 
     def size_of(self, u: int, v: int) -> float:
         """Product of the norms of two graphs over their shared samples, on the scale of the objective."""
@@ -148,9 +146,13 @@ class ScaledGrams:
         unit = sum(self.unit(u, v) for u in rest for v in group) / number
         return PairTerms(np.asarray(K) / number, np.asarray(S1) / number, np.asarray(S2), unit)
 
+    def feature(self, u: int, v: int, p: IndexArray, q: IndexArray) -> float:
+        """Feature term of two views in the orders ``p`` and ``q``."""
+        return float(self._grams.cross(u, v)[p, q].sum() / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+
     def total(self, permutations: Sequence[IndexArray]) -> float:
         feature = sum(
-            float(self.cross(u, v)[permutations[u], permutations[v]].sum())
+            self.feature(u, v, permutations[u], permutations[v])
             for u, v in itertools.combinations(range(self.n_views), 2)
         )
         aligned = [self.structure(v, v)[np.ix_(p, p)] for v, p in enumerate(permutations)]
@@ -201,8 +203,7 @@ class SharedScaledGrams(ScaledGrams):
         for u, v in itertools.combinations(range(self.n_views), 2):
             p, q = permutations[u], permutations[v]
             structure = float(np.vdot(self.structure(u, v)[np.ix_(p, p)], self.structure(v, u)[np.ix_(q, q)]))
-            feature = float(self.cross(u, v)[p, q].sum())
-            total += structure if np.isinf(self.lam) else feature + self.lam * structure
+            total += structure if np.isinf(self.lam) else self.feature(u, v, p, q) + self.lam * structure
         return total
 
 
