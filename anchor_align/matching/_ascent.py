@@ -4,8 +4,8 @@ It uses the reduced form of the problem (see ``Reduced``) and the moves of :mod:
 
 Starts are the gradient at the uniform matrix (the centre of all permutations) and the assignment of the Gilmore-Lawler
 bound. For few anchors there are also the feature term alone and random starts, most of them for up to twelve anchors;
-for more anchors, the feature term if the first two disagree. If the bound is far, the problem is hard: the best answer
-is then shaken and climbed again.
+for more anchors, but not for very many, the feature term if the first two disagree. If the bound is far, the problem is
+hard: the best answer is then shaken and climbed again.
 
 The result is never below any start, nor below the assignment of the feature term. That it is not below the result of
 the fixed point is measured (``tests/benchmarks/bench_matching.py``), not guaranteed: a guarantee would need both
@@ -28,6 +28,7 @@ FEW_RESTARTS = 4  # and restarts, in units of ``n_restarts``
 SMALL = 32  # up to this many anchors a climb is so fast that random starts are always added
 # Up to this size all restarts are used; beyond it fewer, because each takes time of about the cube of the size.
 ALL_RESTARTS = 50
+MANY = 700  # from this many anchors on a climb takes so long that the feature term alone is no start
 # Relative distance from the bound above which a problem is hard; up to the second, half the restarts are enough.
 HARD_GAP = 3e-3
 VERY_HARD_GAP = 2e-2
@@ -53,7 +54,7 @@ def ascend(
         for _ in range(FEW_STARTS if reduced.size <= FEW else min(8, 160 // reduced.size)):
             search.climb(rng.permutation(reduced.size))
     hard = not search.proven(bound, HARD_GAP)
-    if hard or (search.disagreed and not search.proven(bound)):
+    if reduced.size < MANY and (hard or (search.disagreed and not search.proven(bound))):
         search.climb(feature)
     if hard:
         # Without a feature term there is one start less.

@@ -5,9 +5,8 @@ There are two moves, each taken only if it raises the objective:
 - *assignment*: the permutation that is best for the gradient at the current one, all anchors at once;
 - *swaps*: two anchors exchange their partners; many such pairs at once.
 
-All matrices are kept in the current order, C = L[:, p] and D = B[p][:, p], together with M = A D, half the gradient of
-the quadratic term. A move changes few anchors, so M changes by a matrix of low rank: t swaps cost 2 t m^2 operations
-instead of the m^3 of a new product.
+All matrices are kept in the current order: D = B[p][:, p] and the gradient G = L[:, p] + 2 A D. A move changes few
+anchors, so G changes by a matrix of low rank: t swaps cost 2 t m^2 operations instead of the m^3 of a new product.
 
 Swaps of disjoint pairs interact. The gain of both (a, b) and (c, d) is the sum of their gains and of
 
@@ -23,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import FloatArray, IndexArray
-from ._pair_problem import Reduced, assign, permuted, total
+from ._pair_problem import PREPARE_FROM, Reduced, assign, permuted, potentials, total
 
 LARGE = 80  # from this size on a linear assignment is slower than the swaps: swaps come first
 
@@ -45,6 +44,7 @@ class Climb:
         self._entries = _entries(reduced.A, self._structure)
         # Large arrays that are made anew cost more than what is computed in them.
         self._gains, self._spare = np.empty_like(linear), linear
+        self._potential: FloatArray | None = None  # of the columns, for the assignments
 
     def run(self, visited: set[bytes]) -> bool:
         """Climb to the top. False if the way leads through a permutation that was visited before."""
@@ -66,7 +66,15 @@ class Climb:
 
     def _assign(self) -> bool:
         """Move towards the permutation that is best for the gradient."""
-        return self._take(assign(self._gradient, near=self._identity))
+        if self._reduced.size < PREPARE_FROM:
+            return self._take(assign(self._gradient))
+        # The gradient changes little between two assignments, so the potentials of the last answer are good ones.
+        if self._potential is None:
+            self._potential = potentials(self._gradient)
+        benefit = np.subtract(self._gradient, self._potential, out=self._spare)
+        q = assign(benefit)
+        self._potential[q] += potentials(benefit.take(q, axis=1))
+        return self._take(q)
 
     def _swap(self) -> bool:
         """Exchange partners in disjoint pairs."""
@@ -109,6 +117,8 @@ class Climb:
         weights *= 2.0
         G += total(np.matmul(weights, change[..., inner, :], out=self._spare if A.ndim == 2 else None))
         G[:, moved] = G.take(target, axis=1)
+        if self._potential is not None:
+            self._potential[moved] = self._potential[target]
         D[..., moved, :] = D.take(target, axis=-2)
         D[..., moved] = D.take(target, axis=-1)
         rows = _entries(A.take(moved, axis=-2), D.take(moved, axis=-2))

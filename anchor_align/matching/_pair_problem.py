@@ -212,14 +212,20 @@ def assign(benefit: FloatArray, near: IndexArray | None = None) -> IndexArray:
     """
     if near is None or len(near) < PREPARE_FROM:
         return np.asarray(linear_sum_assignment(benefit, maximize=True)[1], dtype=np.intp)
-    relative = benefit[:, near]
-    relative -= relative.diagonal().copy()[:, None]
-    potential = np.zeros(len(near))
-    for _ in range(POTENTIAL_ROUNDS):
-        potential = np.maximum(potential, (relative + potential[:, None]).max(axis=0))
-    relative += potential[:, None]
-    relative -= potential
+    relative = benefit.take(near, axis=1)
+    relative -= potentials(relative)
     return near[assign(relative)]
+
+
+def potentials(benefit: FloatArray) -> FloatArray:
+    """Column potentials that favour the identity: a few rounds of longest paths from it."""
+    relative = benefit - benefit.diagonal()[:, None]
+    paths = np.empty_like(relative)
+    found = np.zeros(len(relative))
+    for _ in range(POTENTIAL_ROUNDS):
+        np.add(relative, found[:, None], out=paths)
+        np.maximum(found, paths.max(axis=0), out=found)
+    return found
 
 
 def upper_bound(problem: PairProblem) -> float:
