@@ -12,7 +12,7 @@ settings.register_profile("quick", settings.get_profile("all"), max_examples=20)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Property tests draw fewer examples in the quick tier, unless they say how many they need."""
+    """Property tests draw fewer examples in the quick tier; ``at_most`` is for those with a number of their own."""
     settings.load_profile("quick" if config.getoption("markexpr") == "quick" else "all")
 
 

@@ -16,7 +16,7 @@ from dask_arrays import chunked, computed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
-from strategies import planted_graphs, random_graph, real_data
+from strategies import at_most, planted_graphs, random_graph, real_data
 
 from anchor_align import (
     Adapter,
@@ -54,7 +54,7 @@ def shaken(views: list[Any], seed: int = 0) -> list[np.ndarray]:
     seed=st.integers(0, 99),
     dtype=st.sampled_from("fdi"),
 )
-@settings(max_examples=25)
+@settings(max_examples=at_most(25))
 def test_grams_and_fusion_do_not_depend_on_chunks(n: int, m: int, rows: int, seed: int, dtype: str) -> None:
     """Gram matrices, permutations and fused graph are those of the arrays in memory."""
     graphs: list[Any] = [random_graph(np.random.default_rng(seed + v), n, m) for v in range(2)]

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import real_data, seeds
+from strategies import at_most, real_data, seeds
 
 from anchor_align import get_adapter
 from anchor_align.arrays import is_sparse
@@ -159,7 +159,7 @@ def test_columns_with_too_many_entries_to_send(most: int, monkeypatch: pytest.Mo
         )
 
 
-@settings(max_examples=50)
+@settings(max_examples=at_most(50))
 @given(seeds, st.integers(1, 5), st.sampled_from([1e-3, 1.0, 1e6, 1e14]), st.integers(1, 40))
 def test_thresholds_of_columns_in_parts(seed: int, n_parts: int, scale: float, most: int) -> None:
     """The entries that parts send make the thresholds of whole columns; ones left out can be told."""

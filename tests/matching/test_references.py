@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import (
     REFERENCES,
+    at_most,
     planted_graphs,
     random_graph,
     related_graphs,
@@ -47,7 +48,7 @@ def test_auto_takes_the_view_that_all_others_match_best() -> None:
 
 
 @given(seeds, st.integers(2, 8), st.integers(2, 6), st.sampled_from([0.0, 0.1, 1.0, np.inf]))
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 def test_consensus_is_never_below_the_best_star(seed: int, m: int, n_views: int, lam: float) -> None:
     """Total objective over all pairs of views, against every choice of a reference."""
     graphs = related_graphs(np.random.default_rng(seed), 60, m, n_views)
