@@ -7,6 +7,9 @@ import os
 import pytest
 from hypothesis import settings
 
+# Many tests start processes of their own. Each would compile the whole package again where this is set.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 settings.register_profile("all", derandomize=bool(os.environ.get("CI")), deadline=None)
 settings.register_profile("quick", settings.get_profile("all"), max_examples=20)
 

@@ -58,6 +58,7 @@ def test_every_view_of_the_digits_tells_them_apart() -> None:
         assert acc(one, other) < 0.9
 
 
+@pytest.mark.slow
 def test_alignment_pays_on_the_digits() -> None:
     """Aligned fusion beats unaligned fusion of the same graphs clearly."""
     data = load_bundled("digits")

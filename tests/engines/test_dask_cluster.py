@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator
@@ -33,6 +34,18 @@ ADAPTERS: list[tuple[str, dict[str, Any]]] = [
     ("fmvacc", {"n_init": 2, "max_iter": 3}),
     ("sfmc", {"anchors": "random", "max_iter": 2}),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forked_workers() -> Iterator[None]:
+    """Workers are forks of one process that has imported everything, so that each starts at once."""
+    from dask import config
+    from distributed.utils import get_mp_context
+
+    with config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
+        get_mp_context()  # sets a shorter list, once
+        multiprocessing.set_forkserver_preload(["distributed.nanny", "sklearn.cluster", "anchor_align.engines.dask"])
+        yield
 
 
 @contextmanager

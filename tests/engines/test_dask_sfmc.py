@@ -129,6 +129,7 @@ def test_alternate_sampling_of_duplicates() -> None:
                 assert np.array_equal(alternate_sampling([view_rows(chunked(data, sizes))], m), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leak", [0.0, 0.05, 0.2])
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_components_are_those_found_in_memory(k: int, leak: float) -> None:
@@ -221,6 +222,7 @@ def test_weights_and_labels_are_those_found_in_memory(name: str) -> None:
         assert acc(labels, adapter.cluster(chunked(fused, sizes), n_clusters=k, random_state=0).compute()) == 1.0
 
 
+@pytest.mark.slow
 def test_samples_of_real_data() -> None:
     """Alternate sampling takes the same 147 of 210 samples of MSRC-v1 in all chunks."""
     views, _ = real_data("MSRC-v1")

@@ -57,6 +57,7 @@ def test_order_of_twelve_views_does_not_matter(seed: int) -> None:
         np.testing.assert_array_equal(pairwise(Q, i, j), pairwise(P, order[i], order[j]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", ["auto", "consensus"])
 @pytest.mark.parametrize("n_views", [3, 12])
 def test_order_of_the_views_does_not_decide_ties(n_views: int, reference: str) -> None:

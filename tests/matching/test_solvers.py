@@ -98,6 +98,7 @@ def test_exact_says_how_many_anchors_it_takes() -> None:
         solve(problem, "exact")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [0.1, 1.0, 10.0, np.inf])
 @pytest.mark.parametrize("kind", ["related", "unrelated", "nearly uniform"])
 def test_ascent_equals_exact(lam: float, kind: Any) -> None:
