@@ -80,9 +80,9 @@ def test_fifty_views_take_seconds(missing: float) -> None:
     graphs, permutations = planted_graphs(rng, 300, 20, 50, noise=0.2)
     mask = rng.random((50, 300)) >= missing
     grams = GramMatrices.from_graphs(graphs, mask=mask)
-    started = time.perf_counter()
+    started = time.process_time()  # others may use the machine, too
     aligner = AnchorAligner(reference="consensus").fit(grams)
-    assert time.perf_counter() - started < 60
+    assert time.process_time() - started < 60
     order = np.argsort(permutations[0])
     for found, planted in zip(aligner.permutations_, permutations, strict=True):
         np.testing.assert_array_equal(found, planted[order])
