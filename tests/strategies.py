@@ -27,7 +27,7 @@ lams = st.sampled_from([0.0, 0.1, 1.0, 10.0, np.inf])
 
 def at_most(n_examples: int) -> int:
     """Examples of a property test with a number of its own: that number, or fewer in the quick tier, as for all."""
-    drawn = settings.default.max_examples
+    drawn = settings().max_examples
     return n_examples if drawn == settings.get_profile("all").max_examples else min(n_examples, drawn)
 
 

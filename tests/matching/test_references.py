@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,6 +20,8 @@ from strategies import (
 )
 
 from anchor_align import AnchorAligner, Progress, align
+
+PairValues = dict[tuple[int, int], dict[tuple[int, ...], float]]
 
 
 def test_auto_gives_what_its_reference_gives() -> None:
@@ -77,13 +78,13 @@ def test_consensus_is_never_below_the_order_as_it_comes() -> None:
     for seed in range(40):
         graphs = related_graphs(np.random.default_rng(seed), 40, 3, 4)
         # The objective of two views depends on the partners alone: six values for each pair of views.
-        values = {
+        values: PairValues = {
             (u, v): {p: problem.value(np.array(p)) for p in permutations}
             for (u, Z), (v, Y) in itertools.combinations(enumerate(graphs), 2)
             for problem in [pair_terms(Z, Y).problem(1.0)]
         }
 
-        def total_of(orders: tuple[tuple[int, ...], ...], values: Any = values) -> float:
+        def total_of(orders: tuple[tuple[int, ...], ...], values: PairValues = values) -> float:
             return sum(
                 of_pair[tuple(orders[v][orders[u].index(anchor)] for anchor in range(3))]
                 for (u, v), of_pair in values.items()
