@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from anchor_align import align, fuse, get_adapter
@@ -22,6 +23,12 @@ SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 seeds = st.integers(0, 2**32 - 1)
 lams = st.sampled_from([0.0, 0.1, 1.0, 10.0, np.inf])
+
+
+def at_most(n_examples: int) -> int:
+    """Examples of a property test with a number of its own: that number, or fewer in the quick tier, as for all."""
+    drawn = settings().max_examples
+    return n_examples if drawn == settings.get_profile("all").max_examples else min(n_examples, drawn)
 
 
 def random_graph(rng: np.random.Generator, n: int, m: int, concentration: float = 0.3) -> FloatArray:

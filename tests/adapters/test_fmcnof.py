@@ -17,6 +17,7 @@ def clusterer(**params: object) -> AlignedClusterer:
     return AlignedClusterer("fmcnof", n_clusters=3, adapter_params=params, random_state=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparsifier", ["released", "text"])
 @pytest.mark.parametrize("seed", range(3))
 def test_planted_clusters_are_found(sparsifier: str, seed: int) -> None:
@@ -55,6 +56,7 @@ def test_the_objective_never_rises() -> None:
     assert found.weights.sum() == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_order_of_samples_and_sparse_views() -> None:
     """The graphs do not depend on the block or on the storage of the views."""
     views, _ = planted_views(0)

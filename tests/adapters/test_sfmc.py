@@ -179,6 +179,7 @@ def test_all_styles_of_anchors(anchors: str, sparse: bool) -> None:
     assert clusterer.weights_.sum() == pytest.approx(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "k", "rate", "accuracy", "information"),
     [
@@ -306,6 +307,7 @@ def test_iteration_notices_what_it_misses(monkeypatch: pytest.MonkeyPatch) -> No
     assert leading_directions(T, degrees, component, 7) is None
 
 
+@pytest.mark.slow
 def test_components_do_not_depend_on_the_eigen_solver(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same graph, rounds and labels with Lanczos iteration and with decompositions."""
     for graph, k in ((wide_graph(2), 5), (wide_graph(3, copies=3), 6)):

@@ -50,7 +50,7 @@ def test_every_row_once_and_in_order(n: int, threads: int) -> None:
 
 def test_several_threads_work_at_once() -> None:
     """Two blocks that wait for each other both end."""
-    meeting = threading.Barrier(2, timeout=20)
+    meeting = threading.Barrier(2, timeout=120)
     with working(threads=2):
         run_rows(lambda _rows: meeting.wait(), 2, width=2**20)
 
@@ -115,7 +115,7 @@ def test_overlapping_work_gives_blas_its_threads_back() -> None:
     before = [each["num_threads"] for each in threadpool_info()]
     pairs = zip(*(map_rows(lambda rows: rows.start, 50, width=2**19) for _ in range(2)), strict=True)
     assert len(list(pairs)) == 25
-    meeting = threading.Barrier(2, timeout=20)
+    meeting = threading.Barrier(2, timeout=120)
 
     def user(number: int) -> None:
         with working(threads=2):

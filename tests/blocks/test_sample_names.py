@@ -10,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import at_most
 
 from anchor_align.blocks import join_samples, name_order, take_rows
 from anchor_align.data import join_views
@@ -18,7 +19,7 @@ from anchor_align.errors import InputError
 NAMES = st.lists(st.sampled_from([f"s{i}" for i in range(12)]), min_size=1, max_size=12, unique=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=at_most(60), deadline=None)
 @given(st.lists(NAMES, min_size=2, max_size=4), st.sampled_from(["inner", "outer"]))
 def test_any_join_pairs_rows_of_the_same_name(names: list[list[str]], join: str) -> None:
     """Each row that a join takes from a view has the name of the sample; the mask is False where there is none."""

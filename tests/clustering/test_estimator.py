@@ -207,6 +207,7 @@ def test_clone_and_pickle(adapter: str) -> None:
     assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict(VIEWS), fitted.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", ADAPTERS)
 def test_same_seed_same_result_for_any_threads(adapter: str) -> None:
     """One thread or two; another seed draws other anchors."""

@@ -118,6 +118,7 @@ def test_clusters_are_found_with_a_third_missing() -> None:
     assert np.mean(scores["unaligned"]) < np.mean(scores["aligned"]) - 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "fusion"), [*((kind, "aligned") for kind in KINDS), ("lmvsc", "concat")])
 def test_storage_changes_nothing(kind: str, fusion: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Small blocks, in memory, on disk and never kept: the same labels."""
@@ -150,6 +151,7 @@ def test_copies_of_the_samples_count(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["view.npy"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_sparse_views(kind: str) -> None:
     """The labels of the same views dense, with a mask and with rows of NaN."""

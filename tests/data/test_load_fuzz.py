@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from mat_files import cell, dense, is_sparse, write_mat73
 from scipy.io import savemat
-from strategies import seeds
+from strategies import at_most, seeds
 
 from anchor_align import AnchorAlignError, load_views
 
@@ -120,7 +120,7 @@ def _parts(key: str, value: Any) -> dict[str, Any]:
     return {**parts, f"{key}_shape": np.array(value.shape), f"{key}_format": np.array(value.format)}
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(150), suppress_health_check=[HealthCheck.too_slow])
 @given(saved_data())
 def test_what_was_saved_comes_back(saved: Saved) -> None:
     """In every layout, turned or not, unless sizes leave it open; then orient and the keys decide."""
@@ -160,7 +160,7 @@ def assert_open(saved: Saved, message: str) -> None:
     assert "orient=" in message or "views=" in message or "labels=" in message
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=at_most(100), suppress_health_check=[HealthCheck.too_slow])
 @given(saved_data(), seeds)
 def test_damage_is_one_of_our_errors(saved: Saved, seed: int) -> None:
     """Bytes changed or cut off anywhere give data or one of our errors, never a crash or another exception."""

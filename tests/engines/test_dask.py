@@ -16,7 +16,7 @@ from dask_arrays import chunked, computed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
-from strategies import planted_graphs, random_graph, real_data
+from strategies import at_most, planted_graphs, random_graph, real_data
 
 from anchor_align import (
     Adapter,
@@ -54,7 +54,7 @@ def shaken(views: list[Any], seed: int = 0) -> list[np.ndarray]:
     seed=st.integers(0, 99),
     dtype=st.sampled_from("fdi"),
 )
-@settings(max_examples=25)
+@settings(max_examples=at_most(25))
 def test_grams_and_fusion_do_not_depend_on_chunks(n: int, m: int, rows: int, seed: int, dtype: str) -> None:
     """Gram matrices, permutations and fused graph are those of the arrays in memory."""
     graphs: list[Any] = [random_graph(np.random.default_rng(seed + v), n, m) for v in range(2)]
@@ -97,6 +97,7 @@ def test_progress_is_reported_for_chunks() -> None:
     assert heard[-1] == (6, 6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1797, 500, (1, 900, 896)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_kmeans_over_chunks_is_that_in_memory(rows: Any, dtype: type) -> None:
@@ -140,6 +141,7 @@ FITS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("adapter", "params"), FITS)
 @pytest.mark.parametrize("rows", [200, *(pytest.param(rows, marks=pytest.mark.slow) for rows in (569, (100, 400, 69)))])
 def test_fit_does_not_depend_on_chunks(adapter: str, params: dict[str, Any], rows: Any) -> None:
@@ -201,6 +203,7 @@ def test_graphs_that_exist_already(sparse: bool) -> None:
     np.testing.assert_array_equal(again.labels_, here.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", ["lmvsc", pytest.param("fmvacc", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fusion", ["aligned", "unaligned", "concat"])
 def test_graphs_need_not_be_kept(adapter: str, fusion: str) -> None:
@@ -214,6 +217,7 @@ def test_graphs_need_not_be_kept(adapter: str, fusion: str) -> None:
     assert acc(here.labels_, computed(there.labels_)) > 0.998
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("adapter", ["lmvsc", "sfmc"])
 def test_predict_of_chunks(adapter: str) -> None:
     """New samples may be in memory or on Dask, whatever the fit was on, and get the labels of the fit."""
@@ -237,6 +241,7 @@ def test_labels_come_back_if_asked_for() -> None:
     np.testing.assert_array_equal(lazy.compute(), gathered)
 
 
+@pytest.mark.slow
 def test_sparse_views_and_tables() -> None:
     """Sparse chunks, one table with groups of columns, DataFrames and dicts give what they give in memory."""
     X, Y = shaken(load_bundled("breast-cancer").views[:2])

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import real_data, seeds
+from strategies import at_most, real_data, seeds
 
 from anchor_align import get_adapter
 from anchor_align.arrays import is_sparse
@@ -129,6 +129,7 @@ def test_alternate_sampling_of_duplicates() -> None:
                 assert np.array_equal(alternate_sampling([view_rows(chunked(data, sizes))], m), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("leak", [0.0, 0.05, 0.2])
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_components_are_those_found_in_memory(k: int, leak: float) -> None:
@@ -159,7 +160,7 @@ def test_columns_with_too_many_entries_to_send(most: int, monkeypatch: pytest.Mo
         )
 
 
-@settings(max_examples=50)
+@settings(max_examples=at_most(50))
 @given(seeds, st.integers(1, 5), st.sampled_from([1e-3, 1.0, 1e6, 1e14]), st.integers(1, 40))
 def test_thresholds_of_columns_in_parts(seed: int, n_parts: int, scale: float, most: int) -> None:
     """The entries that parts send make the thresholds of whole columns; ones left out can be told."""
@@ -221,6 +222,7 @@ def test_weights_and_labels_are_those_found_in_memory(name: str) -> None:
         assert acc(labels, adapter.cluster(chunked(fused, sizes), n_clusters=k, random_state=0).compute()) == 1.0
 
 
+@pytest.mark.slow
 def test_samples_of_real_data() -> None:
     """Alternate sampling takes the same 147 of 210 samples of MSRC-v1 in all chunks."""
     views, _ = real_data("MSRC-v1")

@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import FloatArray, planted_graphs, random_graph, real_data, related_graphs, seeds
+from strategies import FloatArray, at_most, planted_graphs, random_graph, real_data, related_graphs, seeds
 
 from anchor_align import AlignedClusterer, AnchorAligner, GramMatrices, InputError, align, fuse, get_fusion
 from anchor_align.cli import main
@@ -36,7 +36,7 @@ def agreement(graphs: list[FloatArray], maps: list[FloatArray]) -> float:
 
 
 @given(seeds, st.integers(1, 8), st.integers(2, 4))
-@settings(max_examples=30)
+@settings(max_examples=at_most(30))
 def test_rotations_are_orthogonal_and_match_no_worse_than_permutations(seed: int, m: int, n_views: int) -> None:
     """Permutations are where the search starts, and no turn makes the match worse."""
     graphs = related_graphs(np.random.default_rng(seed), 80, m, n_views)

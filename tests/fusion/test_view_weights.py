@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import planted_graphs, random_graph, real_data, related_graphs, seeds
+from strategies import at_most, planted_graphs, random_graph, real_data, related_graphs, seeds
 
 from anchor_align import AnchorAligner, GramMatrices, InputError, align, fuse, get_adapter
 from anchor_align.fusion import agreement_weights
@@ -24,7 +24,7 @@ def weights_of(graphs: Any, **options: Any) -> Any:
 
 
 @given(seeds, st.integers(2, 8), st.integers(3, 5))
-@settings(max_examples=30)
+@settings(max_examples=at_most(30))
 def test_agreement_is_the_cosine_of_centred_graphs(seed: int, m: int, n_views: int) -> None:
     """By the definition, on the graphs themselves: each with the mean of the others, scaled to length one."""
     rng = np.random.default_rng(seed)
@@ -49,7 +49,7 @@ def test_one_or_two_views_weigh_the_same(seed: int, m: int, n_views: int) -> Non
 
 
 @given(seeds, st.integers(3, 6))
-@settings(max_examples=25)
+@settings(max_examples=at_most(25))
 def test_relabelling_views_permutes_the_weights(seed: int, n_views: int) -> None:
     """Weights belong to views, not to places; they are positive and sum to one."""
     rng = np.random.default_rng(seed)

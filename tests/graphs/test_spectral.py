@@ -220,6 +220,7 @@ def test_iteration_gives_up_in_time() -> None:
     assert angle(spectral_embedding(Z, 5), Z, 2) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [1.0, 1e-9])
 def test_iteration_on_a_wide_gram_matrix(monkeypatch: pytest.MonkeyPatch, spread: float) -> None:
     """It is not decomposed where iteration is faster; the directions are the same."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strategies import (
     REFERENCES,
     assert_permutations,
+    at_most,
     fused_of,
     lams,
     pair_terms,
@@ -39,7 +40,7 @@ def test_planted_permutations_are_recovered(m: int, reference: int | str, lam: f
 
 
 @given(seeds, st.integers(1, 12), st.integers(1, 4), lams, st.sampled_from(["ascent", "pfp"]))
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 def test_result_is_always_a_permutation(seed: int, m: int, n_views: int, lam: float, method: str) -> None:
     """Also with duplicate and empty columns, whole empty views included."""
     rng = np.random.default_rng(seed)
@@ -83,7 +84,7 @@ def test_dozens_of_views() -> None:
 
 
 @given(seeds, st.integers(2, 10), st.sampled_from(REFERENCES), st.sampled_from([0.1, 1.0, 10.0]))
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 def test_fused_graph_depends_on_no_numbering_or_scale(seed: int, m: int, reference: int | str, lam: float) -> None:
     """Columns of any view, samples, a common factor, every sample twice: the same fused graph up to column order."""
     rng = np.random.default_rng(seed)
@@ -144,7 +145,7 @@ def test_order_of_the_views_does_not_matter(reference: int | str) -> None:
 
 
 @given(seeds, st.integers(1, 8), lams, st.sampled_from(REFERENCES))
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 def test_reported_numbers_are_consistent(seed: int, m: int, lam: float, reference: int | str) -> None:
     """Terms, objective, bound, gap and margins agree with each other and with the definition."""
     graphs = related_graphs(np.random.default_rng(seed), 40, m, 3)

@@ -188,6 +188,7 @@ def test_callback_can_stop_the_work() -> None:
         align([np.eye(3), np.eye(3)], callback=stop)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["UCI-Digit_3v", "3-Sources"])
 def test_alignment_on_real_graphs_is_close_to_the_bound(name: str) -> None:
     """FMVACC graphs of real data: a match within 1 % of the bound, better than taking columns as they come."""

@@ -26,6 +26,7 @@ def test_hard_pairs_are_never_below_the_default_and_sometimes_better() -> None:
     assert max(gains) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("m", [10, 36])
 def test_consensus_is_never_below_the_default(m: int, missing: float) -> None:

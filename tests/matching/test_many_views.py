@@ -57,6 +57,7 @@ def test_order_of_twelve_views_does_not_matter(seed: int) -> None:
         np.testing.assert_array_equal(pairwise(Q, i, j), pairwise(P, order[i], order[j]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reference", ["auto", "consensus"])
 @pytest.mark.parametrize("n_views", [3, 12])
 def test_order_of_the_views_does_not_decide_ties(n_views: int, reference: str) -> None:
@@ -79,9 +80,9 @@ def test_fifty_views_take_seconds(missing: float) -> None:
     graphs, permutations = planted_graphs(rng, 300, 20, 50, noise=0.2)
     mask = rng.random((50, 300)) >= missing
     grams = GramMatrices.from_graphs(graphs, mask=mask)
-    started = time.perf_counter()
+    started = time.process_time()  # others may use the machine, too
     aligner = AnchorAligner(reference="consensus").fit(grams)
-    assert time.perf_counter() - started < 60
+    assert time.process_time() - started < 60
     order = np.argsort(permutations[0])
     for found, planted in zip(aligner.permutations_, permutations, strict=True):
         np.testing.assert_array_equal(found, planted[order])

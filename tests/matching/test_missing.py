@@ -18,6 +18,7 @@ from strategies import (
     REFERENCES,
     FloatArray,
     assert_permutations,
+    at_most,
     lams,
     pair_terms,
     planted_graphs,
@@ -57,7 +58,7 @@ def shared_total(graphs: list[FloatArray], mask: Mask, permutations: Any, lam: f
 
 
 @given(seeds, st.integers(1, 9), st.integers(1, 4), lams, st.sampled_from(REFERENCES))
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 def test_a_full_mask_changes_nothing(seed: int, m: int, n_views: int, lam: float, reference: int | str) -> None:
     """To the last bit: permutations, numbers, Gram matrices and the fused graph."""
     graphs = related_graphs(np.random.default_rng(seed), 40, m, n_views)
@@ -78,7 +79,7 @@ def test_a_full_mask_changes_nothing(seed: int, m: int, n_views: int, lam: float
 
 
 @given(seeds, st.integers(2, 6), st.integers(2, 4), st.sampled_from([np.nan, np.inf, 1e300, -7.0]), st.booleans())
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 def test_values_in_rows_of_missing_samples_do_not_matter(
     seed: int, m: int, n_views: int, value: float, sparse: bool
 ) -> None:
@@ -150,7 +151,7 @@ def test_a_pair_is_matched_as_if_the_shared_samples_were_all(lam: float) -> None
 
 
 @given(seeds, st.integers(2, 8), st.integers(3, 5), lams)
-@settings(max_examples=30)
+@settings(max_examples=at_most(30))
 def test_consensus_is_never_below_the_best_star(seed: int, m: int, n_views: int, lam: float) -> None:
     """The total over pairs, each by its own samples; and what is reported is its mean over the other views."""
     rng = np.random.default_rng(seed)
@@ -208,7 +209,7 @@ def test_relabelling_views_permutes_the_answer(seed: int, reference: str) -> Non
 
 
 @given(seeds, st.integers(1, 6), st.integers(1, 4))
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 def test_rows_of_the_mean_still_sum_to_one(seed: int, m: int, n_views: int) -> None:
     """The weighted mean over the views that have the sample, by its definition."""
     rng = np.random.default_rng(seed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from strategies import pair_problems, pair_terms, random_graph, real_graphs, related_graphs
+from strategies import at_most, pair_problems, pair_terms, random_graph, real_graphs, related_graphs
 
 from anchor_align.errors import InputError
 from anchor_align.matching import _pair_solvers
@@ -57,7 +57,7 @@ def test_several_structure_terms_are_added(m: int) -> None:
 
 
 @given(pair_problems(max_anchors=6))
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 def test_exact_equals_enumeration(problem: PairProblem) -> None:
     """The value of the best of all permutations, evaluated one by one."""
     best = max(problem.value(np.array(p)) for p in itertools.permutations(range(problem.size)))
@@ -98,6 +98,7 @@ def test_exact_says_how_many_anchors_it_takes() -> None:
         solve(problem, "exact")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [0.1, 1.0, 10.0, np.inf])
 @pytest.mark.parametrize("kind", ["related", "unrelated", "nearly uniform"])
 def test_ascent_equals_exact(lam: float, kind: Any) -> None:

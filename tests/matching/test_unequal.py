@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from strategies import (
     REFERENCES,
     FloatArray,
+    at_most,
     lams,
     pair_terms,
     planted_graphs,
@@ -48,7 +49,7 @@ def assert_partial(matrices: list[FloatArray], sizes: Any) -> None:
 
 
 @given(seeds, sizes_of_views, lams, st.sampled_from(["ascent", "pfp", "exact"]))
-@settings(max_examples=60)
+@settings(max_examples=at_most(60))
 def test_every_anchor_has_one_column(seed: int, sizes: list[int], lam: float, method: str) -> None:
     """For every kind of reference; the reference keeps its order, and the fused rows still sum to one."""
     graphs = unequal_graphs(np.random.default_rng(seed), 30, sizes)
@@ -74,7 +75,7 @@ def test_every_anchor_has_one_column(seed: int, sizes: list[int], lam: float, me
 
 
 @given(seeds, st.integers(1, 7), st.integers(1, 4), lams, st.sampled_from(REFERENCES), st.booleans())
-@settings(max_examples=30)
+@settings(max_examples=at_most(30))
 def test_equal_numbers_of_anchors_reduce_to_permutations(
     seed: int, m: int, n_views: int, lam: float, reference: int | str, many_to_one: bool
 ) -> None:
@@ -106,7 +107,7 @@ def test_planted_correspondences_are_found(lam: float, reference: int | str) -> 
 
 
 @given(seeds, st.integers(1, 4), st.integers(1, 5), st.sampled_from([0.0, 0.3, 5.0, np.inf]))
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 def test_partial_matching_is_the_best_there_is(seed: int, few: int, many: int, lam: float) -> None:
     """Of all ways to give each anchor of the smaller view a partner of its own; the bound holds for them, too."""
     few, many = min(few, many), max(few, many)
@@ -165,7 +166,7 @@ def test_a_smaller_reference_leaves_anchors_without_a_partner() -> None:
 
 
 @given(seeds, sizes_of_views, st.sampled_from([0.0, 0.1, np.inf]), st.sampled_from(["ascent", "pfp", "exact"]))
-@settings(max_examples=30)
+@settings(max_examples=at_most(30))
 def test_no_anchor_is_left_where_the_reference_has_room(seed: int, sizes: list[int], lam: float, method: str) -> None:
     """Partitions, in which most pairs of clusters share no sample: nothing speaks for a partner, nor against it."""
     rng = np.random.default_rng(seed)
@@ -188,7 +189,7 @@ def test_partners_that_lower_the_objective_are_not_forced() -> None:
 
 
 @given(seeds, st.integers(1, 4), st.lists(st.integers(1, 9), min_size=1, max_size=3), lams)
-@settings(max_examples=40)
+@settings(max_examples=at_most(40))
 def test_many_to_one_is_balanced(seed: int, few: int, others: list[int], lam: float) -> None:
     """Each anchor has one of the reference's columns, and no column gets more than the fair number."""
     sizes = [few, *others]
@@ -218,7 +219,7 @@ def test_many_to_one_finds_the_anchors_that_were_split() -> None:
 
 
 @given(seeds, st.integers(1, 8), st.integers(1, 3), st.sampled_from([0, "auto"]))
-@settings(max_examples=30)
+@settings(max_examples=at_most(30))
 def test_released_rounding_has_one_anchor_in_each_column(seed: int, m: int, n_views: int, reference: int | str) -> None:
     """Not one in each row; fuse takes it as it is, and the objective is that of the matrix."""
     graphs = related_graphs(np.random.default_rng(seed), 40, m, n_views)

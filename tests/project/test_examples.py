@@ -55,7 +55,7 @@ def test_example_out_of_core(tmp_path: Path) -> None:
 def test_example_on_dask(tmp_path: Path) -> None:
     """A cluster of two processes finds the planted clusters; the labels stay there."""
     pytest.importorskip("distributed")
-    out = printed_by_process(str(EXAMPLES / "on_dask.py"), "--rows", "20000", cwd=tmp_path)
+    out = printed_by_process(str(EXAMPLES / "on_dask.py"), "--rows", "4000", cwd=tmp_path)
     assert "2 workers" in out
     assert float(re.findall(r"ACC ([\d.]+)", out)[0]) > 0.99
     assert "labels_ is a Dask array in 2 chunks" in out

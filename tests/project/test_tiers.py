@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -11,30 +11,49 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.slow  # all tests are collected
+
+def is_slow(marks: list[ast.expr]) -> bool:
+    """Whether one of these decorators, or of the marks in a list, is ``pytest.mark.slow``."""
+    return any(ast.unparse(node) == "pytest.mark.slow" for mark in marks for node in ast.walk(mark))
+
+
+def slow_by_name(path: Path) -> dict[str, bool]:
+    """Whether each test function of a file is slow, by name: marked alone, or with its whole file."""
+    body = ast.parse(path.read_text()).body
+    marks = [
+        node.value for node in body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pytestmark"
+    ]
+    return {
+        node.name: is_slow([*marks, *node.decorator_list])
+        for node in body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
 
 
 def test_quick_tests_are_in_every_folder() -> None:
-    """At least a third of the functions of every folder, and the examples in docstrings, are quick; others are slow."""
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", "-m", "quick"]
+    """At least a third of the functions of every folder are quick; others are slow."""
+    few, n_slow = {}, 0
+    for folder in sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")}):
+        slow = [each for path in folder.glob("test_*.py") for each in slow_by_name(path).values()]
+        n_slow += sum(slow)
+        if 3 * slow.count(False) < len(slow):
+            few[folder.name] = f"{slow.count(False)} of {len(slow)}"
+    assert few == {}
+    assert n_slow > 100
+
+
+@pytest.mark.slow
+def test_the_mark_selects_what_is_not_slow() -> None:
+    """Functions, and examples in docstrings of both packages; none of a file whose tests are all slow."""
+    files = ["tests/project/test_tiers.py", "tests/project/test_examples.py", "anchor_align/metrics", "adapters"]
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-q", "-m", "quick", *files]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
-    quick = {line.partition("[")[0] for line in done.stdout.splitlines() if "::" in line}
-    few = {}
-    for folder in sorted({path.parent for path in (ROOT / "tests").glob("*/test_*.py")}):
-        functions = [
-            f"tests/{folder.name}/{path.name}::{name}"
-            for path in folder.glob("test_*.py")
-            for name in re.findall(r"^def (test_\w+)", path.read_text(), flags=re.MULTILINE)
-        ]
-        found = len(quick.intersection(functions))
-        if 3 * found < len(functions):
-            few[folder.name] = f"{found} of {len(functions)}"
-    assert few == {}
-    for package in ("anchor_align", "adapters"):
-        assert any(name.startswith(f"{package}/") for name in quick), package
-    (deselected,) = re.findall(r"\((\d+) deselected\)", done.stdout)
-    assert int(deselected) > 100
+    quick = [line.split("::") for line in done.stdout.splitlines() if "::" in line]
+    expected = [name for name, slow in slow_by_name(Path(__file__)).items() if not slow]
+    assert [name for path, name in quick if path == "tests/project/test_tiers.py"] == expected
+    assert {path.partition("/")[0] for path, _ in quick} == {"tests", "anchor_align", "adapters"}
+    assert "tests/project/test_examples.py" not in {path for path, _ in quick}
 
 
 def test_the_command_is_documented() -> None:

@@ -114,6 +114,7 @@ def test_where_nothing_was_aligned_the_page_says_so() -> None:
     assert len(shown.all("img")) == 1
 
 
+@pytest.mark.slow
 def test_the_same_result_gives_the_same_page() -> None:
     """No dates, no random names."""
     assert html_report(study_results.one_row(), [showcase()]) == page("one_row")
@@ -183,6 +184,7 @@ def test_answer_when_all_failed() -> None:
     assert "too few samples" in text
 
 
+@pytest.mark.slow
 def test_the_closer_look_says_which_repeat_it_shows() -> None:
     """The repeat, and that its difference is nearest the mean difference."""
     made = study_results.one_row()

@@ -151,7 +151,7 @@ def packed(content: bytes) -> str:
     "changes",
     [
         {"labels": packed(bytes(4 * 199))},
-        {"labels": packed(bytes(2**28))},
+        {"labels": packed(bytes(2**25))},
         {"labels": 5},
         {"labels": None},
         {"scores": 1.0},
@@ -317,8 +317,9 @@ def test_killed_at_any_moment_and_resumed(tmp_path: Path) -> None:
     for wanted in (1, 9):
         process = subprocess.Popen(command(cache, log, "-j", "2"), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         while len(list(cache.rglob("*.json"))) < wanted:
+            ended = process.poll()
             time.sleep(0.01)
-            assert process.poll() is None
+            assert ended is None or len(list(cache.rglob("*.json"))) >= wanted, ended
         time.sleep(rng.uniform(0.0, 0.1))
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -374,7 +375,7 @@ def test_code_that_an_adapter_imports_counts(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     script = [sys.executable, "-c", "import sys; from anchor_align.cli import main; sys.exit(main())"]
     entries = []
-    for power in (1, 5):
+    for power in (1, 5.5):  # texts of different length: compiled files of the same second are told apart by it
         (tmp_path / "neighbour.py").write_text(HELPER.format(power=power))
         subprocess.run([*script, *words], env=environment, check=True, capture_output=True)
         entries.append(len(list((tmp_path / "cache").rglob("*.json"))))
