@@ -168,7 +168,8 @@ def test_views_of_one_feature_need_another_scale() -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(3, size=300)
     views = [(centres[labels] + rng.normal(size=300))[:, None] for centres in np.array([[5.0, 15, 25], [25, 5, 15]])]
-    with pytest.warns(UserWarning) as caught:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         AlignedClusterer(n_clusters=3, random_state=0).fit(views)
     said = [str(each.message) for each in caught if "1 distinct samples for 30 anchors" in str(each.message)]
     assert len(said) == 2

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,9 +20,11 @@ VIEWS = [pd.DataFrame(X, index=NAMES) for X in DATA.views]
 LABELS = pd.Series(DATA.labels, index=NAMES)
 
 
-def accuracy(views: list[pd.DataFrame], labels: object) -> float:
+def accuracy(views: Sequence[Any], labels: object) -> float:
     study = compare("lmvsc", (views, labels), n_anchors=4, repeats=1, fusions=["concat"])
-    return next(record.scores["acc"] for record in study.records if record.arm == "concat")
+    scores = next(record.scores for record in study.records if record.arm == "concat")
+    assert scores is not None
+    return scores["acc"]
 
 
 def test_labels_in_another_order_are_scored_by_name() -> None:
