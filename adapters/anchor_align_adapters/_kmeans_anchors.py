@@ -41,7 +41,17 @@ def anchors_of_views(
     seeds = view_seeds(random_state, len(views))
     found = []
     for view, (X, m, seed) in enumerate(zip(views, n_anchors, seeds, strict=True)):
-        find = partial(kmeans_anchors, X, m, n_init=n_init, random_state=seed, view=view, kind=kind, max_iter=max_iter)
+        find = partial(
+            kmeans_anchors,
+            X,
+            m,
+            n_init=n_init,
+            random_state=seed,
+            view=view,
+            kind=kind,
+            max_iter=max_iter,
+            unit=scale == "unit",
+        )
         found.append(remember(("k-means anchors", scale, m, n_init, kind, max_iter, view, seed), find))
     return found
 
@@ -55,9 +65,11 @@ def kmeans_anchors(
     view: int,
     kind: str = "full",
     max_iter: int = MOST_ROUNDS,
+    unit: bool = False,
 ) -> FloatArray:
     """Centres of k-means on the rows of a view, with a warning if it has fewer distinct samples.
 
+    The warning names the scale if samples have ``unit`` length: those that differ by length only became equal.
     Their order depends only on the clusters and the seed. Rounding decides between equally good runs, which have
     different orders.
     """
@@ -74,7 +86,9 @@ def kmeans_anchors(
         distinct = found.n_found
     if distinct < n_anchors:
         warnings.warn(
-            f"View {view} has only {distinct} distinct samples for {n_anchors} anchors: some anchors coincide.",
+            f"View {view} has only {distinct} distinct samples for {n_anchors} anchors: some anchors coincide."
+            + " Under scale='unit', samples that differ by length only are equal; scale='standard' keeps them apart."
+            * unit,
             stacklevel=2,
         )
     return np.asarray(centres[shuffled])

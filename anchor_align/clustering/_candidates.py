@@ -10,7 +10,7 @@ from typing import Any
 from sklearn.base import clone
 
 from ..checks import is_iterable
-from ..errors import InputError, InputTypeError, unknown_name
+from ..errors import InputError, InputTypeError, shown, unknown_name
 from ..fusion import Fusion
 from ..matching import check_lam
 from ..plugins import Adapter, get_adapter
@@ -52,8 +52,11 @@ class Candidate:
         """Check the types; what depends on the data is checked later."""
         if not isinstance(self.adapter, str | Adapter):
             raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {self.adapter!r}.")
-        params = self.params.items() if isinstance(self.params, Mapping) else self.params
-        pairs = tuple((name, value) for name, value in params)
+        pairs = tuple(self.params.items()) if isinstance(self.params, Mapping) else self.params
+        if not isinstance(pairs, tuple) or not all(
+            isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
+        ):
+            raise InputTypeError(f"Settings of an adapter must be a dict of values by name, got {shown(self.params)}.")
         if pairs and isinstance(self.adapter, Adapter):
             raise InputError("params is for an adapter given by name; set parameters of an instance directly.")
         object.__setattr__(self, "params", pairs)

@@ -146,7 +146,7 @@ def cluster_number_curves(
     """
     wanted = _check_numbers(numbers)
     check_callback(callback)
-    candidate = Candidate(adapter, adapter_params or {}, n_anchors, fusion, check_lam(lam))
+    candidate = Candidate(adapter, {} if adapter_params is None else adapter_params, n_anchors, fusion, check_lam(lam))
     checked = check_views(views, column_groups, mask=mask, missing=missing, join=join)
     if checked.distributed:
         raise InputError("The number of clusters is explored in memory; pass a sample of the views of the cluster.")

@@ -10,6 +10,7 @@ import io
 import json
 import math
 import os
+import stat
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -55,7 +56,10 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read plain values by name from a file that :func:`write_model` wrote; refuse all others with one sentence."""
     name = os.fspath(path)
     try:
-        size = Path(path).stat().st_size
+        about = Path(path).stat()
+        # A pipe would be waited for, and a device may never end. The error of a folder comes from the system.
+        if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
+            raise ValueError("it is a pipe or a device; expected a file")
         file = open(path, "rb")  # noqa: SIM115  # closed below
     except (OSError, ValueError) as error:
         raise FileError(f"Cannot read the model {name}: {getattr(error, 'strerror', None) or error}.") from error
@@ -66,7 +70,7 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
                 "anchor-align cluster --save."
             )
         try:
-            return _read(file, size, name)
+            return _read(file, about.st_size, name)
         except FileError:
             raise
         except Exception as error:  # zipfile, json and numpy raise a dozen kinds for damaged files

@@ -236,7 +236,7 @@ class _Hdf5Reader:
                 content = inflate.unconsumed_tail
 
 
-_ELSEWHERE = "a link, or stored in another file: it is not followed"
+_ELSEWHERE = "a link, or stored in another file, and links are not followed"
 
 
 def _is_elsewhere(node: Any) -> bool:

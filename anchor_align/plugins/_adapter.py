@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 
 from ..arrays import FloatArray, Graph, IndexArray
 from ..blocks import same_chunks
+from ..checks import check_whole_number
 from ..errors import AdapterError, InputError, InputTypeError
 from ..graphs import spectral_labels
 from ._adapter_calls import made_graphs
@@ -315,4 +316,5 @@ def view_seeds(random_state: int, n_views: int) -> list[int]:
     >>> len(set(view_seeds(0, 5)))
     5
     """
-    return [int(np.random.SeedSequence([random_state, view]).generate_state(1)[0]) for view in range(n_views)]
+    seed, count = check_whole_number("random_state", random_state), check_whole_number("n_views", n_views)
+    return [int(np.random.SeedSequence([seed, view]).generate_state(1)[0]) for view in range(count)]

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 
 from ..arrays import Graph, IndexArray, is_sparse
-from ..blocks import ScaledRows, as_floats, check_finite, check_graph, engine_of, read_only
+from ..blocks import ScaledRows, as_floats, check_finite, check_graph, engine_of, join_tables, read_only
 from ..checks import check_whole_number
 from ..errors import AdapterError, InputError, InputTypeError
 from ._adapter_calls import check_labels
@@ -74,6 +74,8 @@ class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not type
     def check_input(self, views: Any, n_clusters: int) -> list[Graph]:
         """Check the views: finite numbers, the same samples in all, and at least one sample for each cluster.
 
+        Tables that name their samples are put in the order of the first view.
+
         Returns
         -------
         list of ndarray or csr_array
@@ -86,7 +88,8 @@ class Baseline(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not type
         """
         if isinstance(views, (str, bytes)) or not isinstance(views, Sequence):
             raise InputTypeError(f"Expected a list of views, samples x features each, got {type(views).__name__}.")
-        found = [check_graph(X, view, "features") for view, X in enumerate(views)]
+        tables = {str(view): X for view, X in enumerate(views)}
+        found, _ = join_tables(tables, None, lambda X, view: check_graph(X, view, "features"))
         if not found:
             raise InputError("Got no view; expected one or more, samples x features each.")
         n = int(found[0].shape[0])

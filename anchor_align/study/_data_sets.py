@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from ..arrays import BoolArray, IndexArray, is_sparse
+from ..blocks import row_places
 from ..checks import check_whole_number
 from ..clustering import Views, check_views
 from ..data import MultiViewData, load_views
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..metrics import encode_labels
 from ._results import DataInfo
 
@@ -113,11 +114,13 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
         raise InputError(f"{len(data.views)} views have the names {', '.join(data.names)}; every view needs its own.")
     # Files were joined when they were read.
     views = check_views(data, missing=spec.missing, join=spec.join if spec.data is not None else None)
-    labels = None if data.labels is None else encode_labels(data.labels, "labels")[0]
-    if labels is not None and views.notes:
+    by_name = _labels_by_name(data.labels, views.samples)
+    given = data.labels if by_name is None else by_name
+    labels = None if given is None else encode_labels(given, "labels")[0]
+    if labels is not None and by_name is None and views.notes:
         raise InputError(
-            "labels have no names, and the samples of the views were put in one order by name; join them first, with "
-            "join_views, and give MultiViewData with labels in the order of its samples."
+            "labels have no names, and the samples of the views were put in one order by name; give labels as a Series "
+            "whose index has the names, or MultiViewData of join_views with labels in the order of its samples."
         )
     if labels is not None and len(labels) != views.n_samples:
         raise InputError(f"there are {len(labels)} labels for {views.n_samples} samples.")
@@ -148,6 +151,23 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
         kinds=tuple(f"{'sparse ' * is_sparse(X)}{X.dtype}" for X in views.matrices),
     )
     return Prepared(info, views, labels)
+
+
+def _labels_by_name(labels: Any, samples: tuple[Any, ...] | None) -> Any:
+    """Labels of a Series in the order of the samples; None if labels or samples have no names."""
+    if samples is None or not hasattr(labels, "iloc"):
+        return None
+    own = labels.index.tolist()
+    places = row_places(own, samples)
+    if type(labels.index).__name__ == "RangeIndex" and (places < 0).any():
+        return None
+    for name, place in zip(samples, places, strict=True):
+        if place < 0:
+            raise InputError(f"the views have a sample {shown(name)}, and the labels do not name it.")
+    repeated = [name for name, count in Counter(own).items() if count > 1]
+    if repeated:
+        raise InputError(f"the labels name the sample {shown(repeated[0])} more than once.")
+    return labels.to_numpy()[places]
 
 
 def _lock(X: Any) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import FloatArray
-from ..errors import InputError
+from ..checks import is_iterable
+from ..errors import InputError, InputTypeError, shown
 from ._sign_flips import DIGITS, LEVEL, SignFlips, holm, repeats_needed
 from ._vocabulary import (
     BETTER,
@@ -144,10 +145,12 @@ def compare_rows(
 
 def check_versus(versus: Any) -> tuple[tuple[str, str], ...]:
     """Pairs of arms, each as two names or as "first:second"."""
+    if not isinstance(versus, str) and not is_iterable(versus):
+        raise InputTypeError(f"versus must be 'first:second' or a list of such pairs of arms, got {shown(versus)}.")
     listed = [versus] if isinstance(versus, str) else list(versus)
     pairs: list[tuple[str, str]] = []
     for each in listed:
-        arms = tuple(each.split(":")) if isinstance(each, str) else tuple(each)
+        arms = tuple(each.split(":")) if isinstance(each, str) else tuple(each) if is_iterable(each) else ()
         if len(arms) != 2 or not all(isinstance(arm, str) and arm for arm in arms) or arms[0] == arms[1]:
             raise InputError(f"Expected two different arms to compare, as in 'aligned:unaligned', got {each!r}.")
         if arms not in pairs:

@@ -111,7 +111,9 @@ def _spec(data: Any) -> DataSpec:
     if _is_labelled(data):
         views, labels = data
         names = [f"view {view}" for view in range(len(views))]
-        data = MultiViewData(list(views), None if labels is None else np.asarray(labels), names)
+        # The index of a Series names samples.
+        kept = labels if labels is None or hasattr(labels, "iloc") else np.asarray(labels)
+        data = MultiViewData(list(views), kept, names)
     if isinstance(data, MultiViewData):
         return DataSpec("data in memory", data=data)
     if isinstance(data, str | os.PathLike):

@@ -68,6 +68,7 @@ def compare(
     data : str, path, MultiViewData, DataSpec, list of arrays or callable, or a list or dict of these
         Data sets: files, folders or bundled sets, as for :func:`anchor_align.load_views`, or data in memory. A list of
         arrays has the views of one data set; a tuple ``(views, labels)`` has labels as well; a function returns data.
+        Labels that are a Series are paired with the samples by name, if the views name their samples.
         The keys of a dict are the names of the data sets.
     against : str, Adapter, Baseline, class or callable, or a list or dict of these, optional
         Rivals: baselines, adapters, or arms of adapters such as "lmvsc:concat", on the same data with the same seeds.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from distributions import OUR_BASELINES
@@ -44,6 +45,17 @@ def test_order_of_samples_and_features_changes_nothing(name: str) -> None:
     before = labels_of(name, views)
     shuffled = labels_of(name, [X[rows][:, rng.permutation(X.shape[1])] for X in reversed(views)])
     assert adjusted_rand_score(before[rows], shuffled) == 1.0
+
+
+@pytest.mark.parametrize("name", OUR_BASELINES)
+def test_tables_are_joined_by_name(name: str) -> None:
+    """Also if the user calls the baseline himself; labels are in the order of the first view."""
+    views, labels = planted_views(3)
+    tables = [pd.DataFrame(X, index=[f"s{row}" for row in range(120)]) for X in views]
+    tables[1] = tables[1].iloc[np.random.default_rng(0).permutation(120)]
+    assert acc(labels, get_baseline(name).fit_predict(tables, n_clusters=3, random_state=0)) == 1.0
+    with pytest.raises(InputError, match="different samples"):
+        get_baseline(name).fit_predict([tables[0], tables[1][:100]], n_clusters=3, random_state=0)
 
 
 @pytest.mark.parametrize("name", OUR_BASELINES)

@@ -163,7 +163,32 @@ def test_default_number_of_anchors() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("adapter", ["local", "lmvsc", "fmvacc", "sfmc"])
+def test_views_of_one_feature_need_another_scale() -> None:
+    """Unit rows keep the sign of the feature only; the warning names the cause and the setting that mends it."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=300)
+    views = [(centres[labels] + rng.normal(size=300))[:, None] for centres in np.array([[5.0, 15, 25], [25, 5, 15]])]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        AlignedClusterer(n_clusters=3, random_state=0).fit(views)
+    said = [str(each.message) for each in caught if "1 distinct samples for 30 anchors" in str(each.message)]
+    assert len(said) == 2
+    assert all("scale='standard' keeps them apart" in each for each in said)
+    standard = AlignedClusterer(n_clusters=3, adapter_params={"scale": "standard"}, random_state=0)
+    assert ari(labels, standard.fit_predict(views)) > 0.99
+
+
+def test_one_large_cluster_among_small_ones() -> None:
+    """With one direction for each cluster the large cluster stays whole."""
+    rng = np.random.default_rng(5)
+    labels = np.repeat(np.arange(10), [500] + [40] * 9)
+    views = [4 * rng.normal(size=(10, 10))[labels] + rng.normal(size=(len(labels), 10)) for _ in range(2)]
+    for seed in range(3):
+        clusterer = AlignedClusterer(n_clusters=10, adapter_params={"directions": 1.0}, random_state=seed)
+        assert ari(labels, clusterer.fit_predict(views)) > 0.95
+
+
+@pytest.mark.parametrize("adapter", ["local", "lmvsc", "fmvacc", "sfmc", "msgl", "fmcnof"])
 def test_shuffled_rows_have_the_same_clusters(adapter: str) -> None:
     """Samples sorted by cluster and in random order."""
     views, labels = planted()

@@ -18,6 +18,7 @@ from anchor_align import (
     InputError,
     choice_cost,
     choose,
+    cluster_number_curves,
     get_adapter,
 )
 from anchor_align.clustering import DrawCriteria, chosen_setting
@@ -202,6 +203,11 @@ def test_wrong_candidates_are_refused_when_they_are_made() -> None:
         Candidate(3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="n_anchors must be a whole number"):
         Candidate("lmvsc", n_anchors="many")
+    for wrong in (3, "scale", {3: 4}, [("scale", "unit")], ("scale",), np.zeros((2, 2))):
+        with pytest.raises(InputTypeError, match="Settings of an adapter must be a dict"):
+            Candidate("lmvsc", wrong)  # type: ignore[arg-type]
+        with pytest.raises(InputTypeError, match="Settings of an adapter must be a dict"):
+            cluster_number_curves(VIEWS, [2, 3], adapter_params=wrong)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="given by name"):
         Candidate(get_adapter("lmvsc"), {"alpha": 1})
     with pytest.raises(InputError, match="adapter_params"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 import warnings
@@ -147,6 +148,19 @@ def test_another_process_predicts_the_same_digits(model: Path) -> None:
     )
     found = subprocess.run([sys.executable, "-c", program, model], capture_output=True, check=True).stdout
     assert found == fitted().transform(VIEWS).tobytes()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are a thing of POSIX")
+def test_pipes_and_devices_are_refused(tmp_path: Path) -> None:
+    """Reading them would never end, so the test asks in another process, with a time limit."""
+    os.mkfifo(tmp_path / "pipe.model")
+    program = (
+        "import sys\nfrom anchor_align import FileError, load\n"
+        "try:\n    load(sys.argv[1])\nexcept FileError as error:\n    print(error)"
+    )
+    for path in (tmp_path / "pipe.model", Path("/dev/zero")):
+        found = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, timeout=60)
+        assert found.stdout == f"Cannot read the model {path}: it is a pipe or a device; expected a file.\n"
 
 
 def test_flipped_bits_are_found_or_do_no_harm(model: Path, tmp_path: Path) -> None:

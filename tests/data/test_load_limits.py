@@ -278,7 +278,7 @@ def test_nothing_outside_the_file_is_read(tmp_path: Path) -> None:
     data = load_views(tmp_path / "a.mat")
     assert_views(data, A, B)
     for key in ("X3", "X4", "X5", "X6", "data.X7", "X8"):
-        assert_noted(data, f"{key!r} is a link, or stored in another file: it is not followed: left out.")
+        assert_noted(data, f"{key!r} is a link, or stored in another file, and links are not followed: left out.")
     with pytest.raises(InputError, match="not followed"):
         load_views(tmp_path / "a.mat", views="more")
 

@@ -259,3 +259,9 @@ def test_base_class_says_what_is_missing() -> None:
 def test_view_seeds_differ() -> None:
     """Between views and between seeds."""
     assert len({seed for state in range(50) for seed in view_seeds(state, 10)}) == 500
+
+
+@pytest.mark.parametrize(("state", "n_views"), [(None, 2), (-1, 2), ("x", 2), (0, None), (0, [3])])
+def test_view_seeds_are_made_from_whole_numbers(state: Any, n_views: Any) -> None:
+    with pytest.raises(InputError, match="must be a whole number"):
+        view_seeds(state, n_views)

@@ -13,7 +13,7 @@ from scipy.stats import permutation_test
 
 from anchor_align import InputError
 from anchor_align.study import paired_difference
-from anchor_align.study._differences import compare_rows
+from anchor_align.study._differences import check_versus, compare_rows
 from anchor_align.study._sign_flips import LEVEL, SignFlips, holm, repeats_needed
 
 # Few values, so that ties and zeros are the rule; 0.1 + 0.2 and the like make dust.
@@ -210,3 +210,10 @@ def test_what_is_no_pair_of_scores_is_refused(first: list[float], second: list[f
     """Empty, unequal, unknown and nested scores have no paired difference."""
     with pytest.raises(InputError, match="Paired scores"):
         paired_difference(first, second)
+
+
+@pytest.mark.parametrize("versus", [3, None, np.array(2), [3], [None], {3: 4}, b"x", []])
+def test_what_is_no_pair_of_arms_is_refused(versus: object) -> None:
+    """With one sentence, before anything is computed."""
+    with pytest.raises(InputError, match=r"'first:second'|'aligned:unaligned'"):
+        check_versus(versus)
