@@ -95,8 +95,13 @@ def check_finite(
     names: Sequence[str] | None = None,
     what: str = "anchor graphs",
     mask: Sequence[Any] | BoolArray | None = None,
+    samples: Sequence[Any] | None = None,
+    hint: str = "",
 ) -> None:
-    """Name the first view with NaN or infinity. Rows of missing samples, by the mask, are ignored."""
+    """Name the first view with NaN or infinity. Rows of missing samples, by the mask, are ignored.
+
+    ``samples`` are the names of the rows; ``hint`` ends the message with a way out.
+    """
     rows: Sequence[Any] | BoolArray = [None] * len(graphs) if mask is None else mask
     for view, Z, present in zip(names or range(len(graphs)), graphs, rows, strict=True):
         if Z.dtype.kind in "iub":
@@ -106,9 +111,10 @@ def check_finite(
         if count:
             at = int(np.argmax(parts[:, 1] > 0))
             first = int(parts[:at, 0].sum() + parts[at, 2])
+            where = f"row {first}" if samples is None else f"sample {samples[first]!r}"
             raise InputError(
-                f"View {view} has NaN or infinity in {count} of {Z.shape[0]} rows (first: row {first}); "
-                f"{what} must be finite."
+                f"View {view} has NaN or infinity in {count} of {Z.shape[0]} rows (first: {where}); "
+                f"{what} must be finite{hint}."
             )
 
 

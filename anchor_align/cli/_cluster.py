@@ -103,10 +103,10 @@ def run(arguments: argparse.Namespace) -> int:
     from ..plugins import load_plugins
     from ..report import check_figures
 
+    check_outputs([arguments.output, arguments.save, arguments.html], arguments.data)
     form = checked_format(arguments)
     if arguments.html is not None:
         check_figures()
-    check_outputs([arguments.output, arguments.save, arguments.html], arguments.data)
     params = {name: values[0] if len(values) == 1 else list(values) for name, values in arguments.params}
     plugins = load_plugins(arguments.plugin)
     automatic = arguments.adapter == "auto"

@@ -56,8 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     from ..data import load_views
     from ..errors import FileError
 
-    form = checked_format(arguments)
     check_outputs([arguments.output], [arguments.model, *arguments.data])
+    form = checked_format(arguments)
     clusterer = loaded_clusterer(SavedModel.read(arguments.model), arguments.plugin)
     with status("reading", quiet=arguments.quiet):
         source = arguments.data[0] if len(arguments.data) == 1 else arguments.data

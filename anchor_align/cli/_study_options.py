@@ -29,7 +29,7 @@ REPEATS = 10
 class Defaults:
     """Values of a command where the user gives none; without ``anchors`` the adapter suggests their number.
 
-    ``first_anchors`` are the numbers of anchors for a command without data.
+    ``first_anchors`` are the numbers of anchors for a command without data and rivals.
     """
 
     data: tuple[str, ...]
@@ -38,8 +38,12 @@ class Defaults:
     first_anchors: tuple[str, ...] = ()
 
     def anchors_of(self, arguments: argparse.Namespace) -> list[str]:
-        """The numbers of anchors that were given, or the default."""
-        return list(arguments.anchors or (self.anchors if arguments.data else self.first_anchors or self.anchors))
+        """The numbers of anchors that were given, or the default.
+
+        Methods that are compared with others have their own numbers: one anchor for each cluster would be unfair.
+        """
+        is_first = not arguments.data and not getattr(arguments, "against", None)
+        return list(arguments.anchors or (is_first and self.first_anchors) or self.anchors)
 
 
 def add_study_options(parser: argparse.ArgumentParser, defaults: Defaults) -> None:
@@ -118,7 +122,11 @@ def _add_grid(group: argparse._ArgumentGroup, defaults: Defaults) -> None:
 
 def _default_anchors(defaults: Defaults) -> str:
     usual = " ".join(defaults.anchors) or "the adapter suggests it"
-    return f"{usual}; without --data: {' '.join(defaults.first_anchors)}" if defaults.first_anchors else usual
+    return (
+        f"{usual}; without --data and --against: {' '.join(defaults.first_anchors)}"
+        if defaults.first_anchors
+        else usual
+    )
 
 
 def _add_result(group: argparse._ArgumentGroup) -> None:

@@ -60,12 +60,12 @@ def print_table(
     """Print a table without lines.
 
     Columns in ``numbers`` are aligned on the right and not wrapped. All columns but the last have at most ``widest``
-    characters.
+    characters. If no column has a heading, there is no line of headings.
     """
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=any(headings))
     for place, heading in enumerate(headings, start=1):
         right = heading in numbers
         width = widest if place < len(headings) else None

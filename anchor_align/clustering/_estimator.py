@@ -260,7 +260,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                     known = known_rows(fused.graph, clusters.labels, clusters.n_found)
                 labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
 
-        _warn_of_chance(fused.aligner)
+        _warn_of_chance(fused.aligner, checked.names)
         learned, graph = graphs.learned, fused.graph
         if order is not None:
             # Results are in the order of the user's samples.
@@ -393,12 +393,12 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         return adapter
 
 
-def _warn_of_chance(aligner: AnchorAligner | None) -> None:
+def _warn_of_chance(aligner: AnchorAligner | None, names: Sequence[str]) -> None:
     """Warn of views that agree with the others hardly better than views with other samples would."""
     if aligner is None:
         return
-    notes = chance_notes(aligner, [f"View {view}" for view in range(len(aligner.permutations_))])
+    notes = chance_notes(aligner, [f"view {name}" for name in names])
     if notes:
-        warnings.warn(
-            f"{'; '.join(notes)}. It may not show the clusters of the other views.", ChanceWarning, stacklevel=3
-        )
+        text, which = "; ".join(notes), "It" if len(notes) == 1 else "They"
+        text = f"{text[0].upper()}{text[1:]}. {which} may not show the clusters of the other views."
+        warnings.warn(text, ChanceWarning, stacklevel=3)

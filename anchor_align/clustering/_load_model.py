@@ -8,7 +8,7 @@ from ..errors import InputTypeError, shown
 from ..fusion import Fusion
 from ..plugins import Adapter
 from ._estimator import AlignedClusterer
-from ._saved_models import SavedModel
+from ._saved_models import SavedModel, refuse_unknown
 
 
 def load(
@@ -51,12 +51,12 @@ def load(
 def clusterer_of(saved: SavedModel, adapter: Adapter | None = None, fusion: Fusion | None = None) -> AlignedClusterer:
     """A fitted clusterer from a model that was read."""
     facts, content = saved.facts, saved.content
+    refuse_unknown(saved.path, "parameters", facts.parameters, AlignedClusterer().get_params())
     prediction = saved.prediction(adapter, fusion)
-    settings = {name: facts.parameters[name] for name in facts.parameters if name in AlignedClusterer().get_params()}
     clusterer = AlignedClusterer(
         facts.adapter if adapter is None else adapter,
         adapter_params=dict(facts.adapter_params) if adapter is None else None,
-        **{**settings, **({} if fusion is None else {"fusion": fusion})},
+        **{**facts.parameters, **({} if fusion is None else {"fusion": fusion})},
     )
     clusterer.adapter_ = prediction.adapter
     clusterer.anchors_ = prediction.learned.anchors

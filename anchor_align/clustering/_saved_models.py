@@ -8,7 +8,7 @@ clusters are not those of the nearest mean also keep the fused rows of up to abo
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +23,11 @@ from ..plugins import Adapter, AnchorGraphs, FunctionAdapter, get_adapter, get_f
 from ._model_files import read_model, write_model
 from ._prediction import KnownRows, Prediction
 from ._views import Layout, check_views
+
+CONTENT = (
+    *("saved_by", "adapter", "fusion", "parameters", "views", "n_samples", "cluster_sizes", "sizes", "maps", "weights"),
+    *("learned", "projection", "singular_values", "means", "known", "permutations", "rotations", "view_weights"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +84,7 @@ class SavedModel:
     def read(cls, path: str | os.PathLike[str]) -> SavedModel:
         """Read a file; nothing of the adapter is loaded or run."""
         content = read_model(path)
+        refuse_unknown(path, "parts", content, CONTENT)
         with _damaged(path):
             facts = ModelFacts(
                 saved_by=str(content["saved_by"]),
@@ -188,6 +194,16 @@ def write_prediction(
             **others,
         },
     )
+
+
+def refuse_unknown(path: str | os.PathLike[str], what: str, names: Iterable[str], known: Container[str]) -> None:
+    """Refuse a model of a newer anchor-align: what it has beyond the known names may change its labels."""
+    unknown = sorted(name for name in names if name not in known)
+    if unknown:
+        raise FileError(
+            f"The model {os.fspath(path)} has {what} that this anchor-align does not know: "
+            f"{', '.join(map(repr, unknown[:5]))}. Install the anchor-align that saved it, or save it again."
+        )
 
 
 @contextmanager

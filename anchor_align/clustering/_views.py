@@ -197,7 +197,8 @@ def check_views(
             )
     matrices = same_chunks(matrices, names)
     mask = check_missing(matrices, mask, missing, joined=joined, names=names, columns="features")
-    check_finite(matrices, names, "views", mask)
+    hint = "; impute values first, or, if whole rows are missing, say missing='nan' (--missing nan)"
+    check_finite(matrices, names, "views", mask, joined.samples, hint)
     columns = tuple(tuple(X.columns) if getattr(X, "columns", None) is not None else None for X in named.values())
     by_name = by_name or joined.moved
     return Views([read_only(X) for X in matrices], names, columns, mask, joined.samples, joined.notes, by_name)

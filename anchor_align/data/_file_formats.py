@@ -127,6 +127,8 @@ def open_list(paths: Sequence[Path], options: ReadOptions) -> Iterator[list[Entr
                 raise InputError(f"{path} is a folder; in a list, expected one file for each view.")
             SizeLimit(path)
             kinds[path] = file_kind(path)
+        if not kinds[path]:
+            _refuse_content(path)
         if kinds[path] not in (*_SINGLE, "hdf5"):
             raise InputError(f"{path} cannot be one of several files; expected a table for each view: {EXPECTED}.")
     tables = {path: kind for path, kind in kinds.items() if kind != "hdf5"}
@@ -163,10 +165,17 @@ def _kind_in_folder(path: Path) -> str:
     with reading(path):
         ending = _ending(path)
         kind = file_kind(path) if path.stat().st_size or ending in ENDINGS else ""
-    if ending in ENDINGS and kind not in _SINGLE:
+    if kind not in _SINGLE:
+        _refuse_content(path)
+    return kind
+
+
+def _refuse_content(path: Path) -> None:
+    """Refuse a file that has the ending of a table and other content."""
+    ending = _ending(path)
+    if ending in ENDINGS:
         expected = "text in UTF-8" if ending in _TABLES else f"a {ending} file"
         raise FileError(f"Cannot read {path}: its content is not that of {expected}.")
-    return kind
 
 
 def single_entry(limit: SizeLimit, kind: str, key: str, options: ReadOptions) -> Entry:

@@ -206,10 +206,21 @@ def _from_list(
         if keys is None:
             views = [entry for entry in entries if not entry.is_column and entry.key != labels]
             views = [entry for entry in views if entry.kind != "text" and entry.part != "other"]
-            keys = [entry.key for entry in views if not has_label_name(entry)]
+            keys = [entry.key for entry in views if not has_label_name(entry) or _is_named_like_labels(entry)]
             if not keys:
                 raise InputError(f"The files {quoted([str(place) for place in places])} hold labels and no views.")
         return _from_entries(entries, keys, labels, orient, join)
+
+
+def _is_named_like_labels(entry: Entry) -> bool:
+    """Whether an entry is a table, such as laboratory values in lab.csv, that only has the name of labels."""
+    if entry.is_vector or not entry.is_matrix:
+        return False
+    try:
+        read_labels(entry)
+    except InputError:
+        return True
+    return False
 
 
 def _from_entries(

@@ -44,7 +44,7 @@ def find_orientation(views: Sequence[Entry], n_labels: int | None, orient: str) 
         labels = "" if n_labels is None else f" and there are {n_labels} labels"
         raise InputError(
             f"cannot tell whether samples are rows or columns, because {which} {views[0].size}{labels}; "
-            "say orient='rows' (--orient rows) or orient='columns'."
+            "say orient='rows' or orient='columns' (--orient)."
         )
     if fits_rows or fits_columns:
         where = "rows" if fits_rows else "columns"

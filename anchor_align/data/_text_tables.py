@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import FileError, InputError
 from ._read_options import ReadOptions
 from ._size_limits import SizeLimit
 from ._table_columns import LABEL_HEADS, field_number, has_no_number
@@ -89,7 +89,7 @@ class TextTable:
 def read_text(limit: SizeLimit, key: str, options: ReadOptions) -> TextTable:
     """Lines of a text file, and what its first line is."""
     path = limit.path
-    text = _content(limit, key).decode("utf-8-sig")
+    text = _decoded(_content(limit, key), path)
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if not lines:
         raise InputError(f"{path} is empty; expected a table of numbers.")
@@ -108,6 +108,17 @@ def read_text(limit: SizeLimit, key: str, options: ReadOptions) -> TextTable:
     counted = tuple(first) if not has_header and _counts(first) and len(lines) > 1 else ()
     comma = None if options.decimal is None else options.decimal == ","
     return TextTable(path, body, sep, tuple(first) if has_header else (), len(first), counted, comma)
+
+
+def _decoded(content: bytes, path: Path) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise FileError(
+            f"Cannot read {path}: line {line} is not text in UTF-8 (byte 0x{content[error.start]:02x}); save the file "
+            "in UTF-8, in Excel as 'CSV UTF-8'."
+        ) from error
 
 
 def _content(limit: SizeLimit, key: str) -> bytes:

@@ -252,7 +252,12 @@ class Registry:
             if isinstance(name, str) and record.name == name:
                 return record
         known = [record.name for record in records]
-        raise UnknownNameError(f"{unknown_name(what, name, known)}{self._why_not(name)}")
+        hint = ""
+        if what == "adapter" and any(record.name == name for record in self.baselines):
+            hint = f" {name!r} is a baseline: an adapter is compared with it by --against {name}, or against=."
+        elif what == "baseline" and any(record.name == name for record in self.adapters):
+            hint = f" {name!r} is an adapter: get_adapter({name!r})."
+        raise UnknownNameError(f"{unknown_name(what, name, known)}{hint}{self._why_not(name)}")
 
     def _why_not(self, name: object) -> str:
         wanted = name_key(name) if isinstance(name, str) else None

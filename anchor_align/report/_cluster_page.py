@@ -212,7 +212,8 @@ def _about(clusterer: AlignedClusterer, quality: FitQuality, command: str) -> st
         ("seed", escaped(clusterer.random_state)),
     ]
     if missing is not None:
-        pairs.append(("missing", escaped(f"{int((~missing).sum())} samples are missing in a view")))
+        lacking = int((~missing.all(axis=0)).sum())
+        pairs.append(("missing", escaped(f"{lacking} of {missing.shape[1]} samples are missing in one view or more")))
     return facts(pairs) + (f"\n<pre>{escaped(command)}</pre>" if command else "")
 
 

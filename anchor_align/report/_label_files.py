@@ -23,6 +23,7 @@ from ._formats import LABEL_FORMATS
 COLUMNS = ("sample", "cluster", "distance", "confidence")
 BLOCK = 2**16  # rows that are converted at once
 TEXT_FORMATS = ("csv", "json")
+PLAIN_ENDINGS = ("", "txt")  # of files that hold CSV unless the format is given
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,9 @@ class LabelTable:
 
 
 def label_format(path: str | None, given: str | None) -> str:
-    """Format of a file of labels: the one that is given, or that of the ending, or CSV.
+    """Format of a file of labels: the one that is given, or that of the ending; CSV without an ending.
+
+    An ending that says something else, such as .xlsx or .gz, is refused: the file would not be what its name says.
 
     Examples
     --------
@@ -57,7 +60,12 @@ def label_format(path: str | None, given: str | None) -> str:
         form = check_choice("format", given, LABEL_FORMATS)
     else:
         ending = Path(path or "").suffix.lower().lstrip(".")
-        form = ending if ending in LABEL_FORMATS else "csv"
+        form = "csv" if ending in PLAIN_ENDINGS else ending
+        if form not in LABEL_FORMATS:
+            known = ", ".join(f".{each}" for each in LABEL_FORMATS)
+            raise InputError(
+                f"{path} has the ending .{ending}; expected one of {known} or .txt, or a form: --format csv."
+            )
     if path is None and form not in TEXT_FORMATS:
         raise InputError(f"{form} is not text: name a file with -o.")
     if form == "parquet":

@@ -133,6 +133,8 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
     if n_clusters > views.n_samples:
         raise InputError(f"{n_clusters} clusters were asked for, but there are {views.n_samples} samples.")
     notes = [*map(str, data.notes), *views.notes]
+    if len(views.names) == 1:
+        notes.append("There is one view only, so there is nothing to align; tables of one data set go into one folder.")
     if views.mask is not None:
         counts = zip(views.names, views.n_samples - views.mask.sum(axis=1), strict=True)
         lacking = ", ".join(f"{name!r} {count}" for name, count in counts if count)

@@ -41,9 +41,14 @@ class GivenMethods:
     def _of(cls, values: Any, what: str, make: Any) -> GivenMethods:
         names, records = [], []
         for name, value in _named(values):
-            if isinstance(value, str) and not name:
+            if isinstance(value, str) and name in ("", value):
                 names.append(value)
                 continue
+            if isinstance(value, str):
+                raise InputError(
+                    f"The {what} {name!r} is the name {value!r}; a dict has names for objects only, and may stand in a "
+                    f"list: [{value!r}, {{{name!r}: ...}}]."
+                )
             record = _record(make(value), name, what)
             if record.name in names:
                 raise InputError(

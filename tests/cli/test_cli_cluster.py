@@ -318,3 +318,55 @@ def test_the_command_on_the_page_repeats_the_fit(here: Path) -> None:
     again = build_parser().parse_args(text.split()[1:])
     for name in ("data", "clusters", "join", "adapter", "params", "weights", "seed", "lam", "fusion"):
         assert getattr(again, name) == getattr(given, name)
+
+
+@pytest.mark.parametrize("name", ["labels.xlsx", "labels.csv.gz", "labels.tsv"])
+def test_an_ending_that_says_another_form_is_refused(here: Path, capsys: Capture, name: str) -> None:
+    """Nothing is read or written; a form that is given decides, and without an ending it is CSV."""
+    assert main([*WORDS, "-o", name]) == 2
+    ending = name.rpartition(".")[2]
+    expected = f"{name} has the ending .{ending}; expected one of .csv, .parquet, .json, .npy or .txt, or a form"
+    assert expected in capsys.readouterr().err
+    assert not Path(name).exists()
+    assert main([*WORDS, "-q", "-o", name, "--format", "csv"]) == 0
+    assert main([*WORDS, "-q", "-o", "labels"]) == 0
+    assert Path(name).read_text() == Path("labels").read_text()
+
+
+def test_gaps_are_named_by_sample_with_a_way_out(here: Path, capsys: Capture) -> None:
+    """The row of a joined sample is not that of its file, so its name is given."""
+    frame = FRAMES["star"].copy()
+    frame.loc["s007"] = np.nan
+    frame[::-1].to_csv("star.csv")
+    assert main([*WORDS, "-q", "-o", "labels.csv"]) == 2
+    err = capsys.readouterr().err
+    assert "View star has NaN or infinity in 1 of 200 rows (first: sample 's007'); views must be finite; impute" in err
+    assert main([*WORDS, "-q", "-o", "labels.csv", "--missing", "nan"]) == 0
+
+
+def test_warnings_have_the_names_of_views(here: Path, capsys: Capture) -> None:
+    """Views that do not agree are named as their files are."""
+    assert main([*WORDS, "-o", "labels.csv", "--anchors", "1"]) == 0
+    err = capsys.readouterr().err
+    assert "View square agrees with the other views hardly better than by chance; view star agrees" in err
+    assert "They may not show the clusters of the other views." in err
+
+
+def test_the_page_counts_each_missing_sample_once(here: Path, capsys: Capture) -> None:
+    """Samples, not samples times views."""
+    frames = {name: frame.drop(SAMPLES[i :: len(FRAMES) + 1]) for i, (name, frame) in enumerate(FRAMES.items())}
+    frames["third"] = FRAMES["star"].drop(SAMPLES[0::3]).set_axis(["u", "v"], axis=1)
+    for name, frame in frames.items():
+        frame.to_csv(f"{name}.csv")
+    words = ["cluster", *(f"{name}.csv" for name in frames), "--clusters", "4", "--join", "outer", "-q"]
+    assert main([*words, "-o", "labels.csv", "--html", "page.html", "--draws", "0"]) == 0
+    complete = set.intersection(*(set(frame.index) for frame in frames.values()))
+    assert f"{200 - len(complete)} of 200 samples are missing in one view or more" in Path("page.html").read_text()
+
+
+def test_info_begins_with_the_model(here: Path, capsys: Capture) -> None:
+    """A table without headings has no empty line above it."""
+    assert main([*WORDS, "-q", "-o", "labels.csv", "--save", "my.model"]) == 0
+    capsys.readouterr()
+    assert main(["info", "my.model"]) == 0
+    assert capsys.readouterr().out.startswith("model ")

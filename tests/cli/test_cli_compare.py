@@ -538,3 +538,11 @@ def test_against_prints_all_methods_and_can_be_repeated(capsys: pytest.CaptureFi
     study = json.loads(capsys.readouterr().out)["study"]
     assert "--against kmeans lmvsc:unaligned" in study["command"]
     assert [method["arm"] for method in study["methods"]] == ["aligned", "baseline", "unaligned"]
+
+
+def test_methods_that_are_compared_have_their_own_numbers_of_anchors() -> None:
+    """Without data there is one anchor for each cluster, which shows alignment; against others that is unfair."""
+    alone = build_parser().parse_args(["compare", "local"])
+    against = build_parser().parse_args(["compare", "local", "--against", "kmeans"])
+    assert alone.defaults.anchors_of(alone) == ["k"]
+    assert against.defaults.anchors_of(against) == []

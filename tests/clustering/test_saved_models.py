@@ -217,6 +217,11 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "setting": (lambda tree: tree["content"]["adapter"]["dict"][2].__setitem__(1, {"dict": [["x", 1]]}), "'x'"),
     "fusion": (lambda tree: tree["content"].update(fusion="theirs"), "needs the fusion 'theirs'"),
     "content": (lambda tree: tree["content"].pop("means"), "cannot be used"),
+    "part": (lambda tree: tree["content"].update(new=1), "has parts that this anchor-align does not know: 'new'"),
+    "parameter": (
+        lambda tree: tree["content"]["parameters"]["dict"].append(["new", 1]),
+        "has parameters that this anchor-align does not know: 'new'",
+    ),
     "array": (lambda tree: tree["content"].update(means={"array": 999}), "damaged"),
     "kind": (lambda tree: tree["content"].update(means={"pickle": "x"}), "damaged"),
     "shape": (lambda tree: tree["content"].update(means=tree["content"]["singular_values"]), "cannot be used"),

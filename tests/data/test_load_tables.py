@@ -202,3 +202,29 @@ def test_lists_that_cannot_be_read(
     monkeypatch.chdir(tables[0].parent)
     with pytest.raises((InputError, FileError), match=message):
         load_views(paths)
+
+
+@pytest.mark.parametrize("name", ["lab", "target", "clusters"])
+def test_a_listed_table_is_a_view_although_its_name_is_that_of_labels(tmp_path: Path, name: str) -> None:
+    """Laboratory values in lab.csv are a view: only a table that holds labels is taken for labels."""
+    FRAME.to_csv(tmp_path / f"{name}.csv")
+    FRAME[::-1].to_csv(tmp_path / "rna.csv")
+    data = load_views([tmp_path / f"{name}.csv", tmp_path / "rna.csv"])
+    assert (data.names, data.labels) == ([name, "rna"], None)
+    np.testing.assert_array_equal(data.views[0], data.views[1])
+
+
+def test_text_that_is_not_utf8_says_where_and_what_to_do(tmp_path: Path) -> None:
+    """Excel writes the code page of the computer unless it is told otherwise."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(FRAME.rename(index={"s3": "Müller"}).to_csv().encode("cp1252"))
+    with pytest.raises(FileError, match=r"line 5 is not text in UTF-8 \(byte 0xfc\); save the file in UTF-8, in Excel"):
+        load_views(path)
+
+
+def test_a_listed_file_with_other_content_is_named(tmp_path: Path) -> None:
+    """As in a folder: bytes, or UTF-16, under the name of a table."""
+    FRAME.to_csv(tmp_path / "a.csv")
+    FRAME.to_csv(tmp_path / "b.csv", encoding="utf-16")
+    with pytest.raises(FileError, match=r"b.csv: its content is not that of text in UTF-8"):
+        load_views([tmp_path / "a.csv", tmp_path / "b.csv"])

@@ -25,6 +25,7 @@ from anchor_align import (
     PluginError,
     UnknownNameError,
     as_baseline,
+    get_adapter,
     get_baseline,
     list_adapters,
     list_baselines,
@@ -235,3 +236,11 @@ def test_what_is_no_clusterer(wrong: Any) -> None:
     """A class, a number and an estimator that does not cluster are refused."""
     with pytest.raises(InputTypeError, match="A baseline is made from a clusterer with fit_predict and get_params"):
         as_baseline(wrong)
+
+
+def test_a_baseline_that_is_taken_for_an_adapter_is_said_to_be_one() -> None:
+    """And the other way round: the message says how each is used."""
+    with pytest.raises(LookupError, match=r"Unknown adapter 'kmeans'.*'kmeans' is a baseline: .* --against kmeans"):
+        get_adapter("kmeans")
+    with pytest.raises(LookupError, match=r"Unknown baseline 'lmvsc'.*'lmvsc' is an adapter: get_adapter\('lmvsc'\)"):
+        get_baseline("lmvsc")

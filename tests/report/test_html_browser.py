@@ -11,6 +11,10 @@ import pytest
 import study_results
 from report_pages import page
 
+from anchor_align.data import make_simulated
+from anchor_align.report import html_report
+from anchor_align.study import compare
+
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -160,6 +164,17 @@ def test_tables_scroll_within_themselves_on_phones(browser: Any, folder: Path) -
     assert frame[0] > frame[1]
     assert frame[1] <= SIZES["phone"][0]
     assert frame[2] == 0
+
+
+def test_only_a_verdict_stays_in_sight_on_phones(browser: Any, tmp_path: Path) -> None:
+    """A last column of numbers, such as times, does not cover the scores."""
+    result = compare("lmvsc", {"a": make_simulated(0)}, n_anchors="k", repeats=2, against=["kmeans"])
+    path = tmp_path / "rivals.html"
+    path.write_text(html_report(result), encoding="utf-8")
+    show(browser, path, "phone", "light")
+    last = "[...document.querySelectorAll('table.results')].map(t => t.querySelector('tbody tr').lastElementChild)"
+    found = browser.execute_script(f"return {last}.map(e => [e.className, getComputedStyle(e).position])")
+    assert {("number" in names, position) for names, position in found} == {(True, "static"), (False, "sticky")}
 
 
 @pytest.mark.parametrize("kind", KINDS)

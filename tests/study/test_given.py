@@ -38,6 +38,17 @@ def test_a_dict_names_instances_of_one_class() -> None:
         compare([get_adapter("lmvsc"), get_adapter("lmvsc", alpha=2.0)], "simulated")
 
 
+def test_names_and_objects_can_be_mixed() -> None:
+    """In a list with a dict, or in a dict under their own names; another name for a name is refused."""
+    made = KMeans(n_init=3)
+    options: dict[str, Any] = {"n_anchors": "k", "repeats": 1}
+    for rivals in (["kmeans", {"mine": made}], {"kmeans": "kmeans", "mine": made}):
+        result = compare("lmvsc", "simulated", against=rivals, **options)
+        assert list(accuracies(result)) == ["lmvsc", "kmeans", "mine"]
+    with pytest.raises(InputError, match=r"The rival 'km' is the name 'kmeans'; .*: \['kmeans', \{'km': ...\}\]"):
+        compare("lmvsc", "simulated", against={"km": "kmeans"}, **options)
+
+
 def test_functions_and_clusterers_are_methods() -> None:
     """A function that makes graphs is an adapter; one that makes labels, and a clusterer or its class, a baseline."""
 

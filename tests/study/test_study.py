@@ -317,3 +317,12 @@ def test_adapters_cannot_write_to_data_that_were_read(tmp_path: Path) -> None:
     np.savez(tmp_path / "mine.npz", a=np.arange(60.0).reshape(20, 3), b=np.ones((20, 2)), labels=np.arange(20) % 2)
     result = compare("awkward", tmp_path / "mine.npz", plugins=[AWKWARD], params={"mode": "scribble"}, repeats=1)
     assert {record.reason.split(":")[0] for record in result.records} == {"ValueError"}
+
+
+def test_a_data_set_of_one_view_is_noted() -> None:
+    """Somebody who gives each table as a data set of its own learns that nothing can be aligned, and what to do."""
+    made = make_simulated(0)
+    result = compare("lmvsc", {"alone": (made.views[:1], made.labels), "both": made}, n_anchors="k", repeats=1)
+    alone, both = (data.notes for data in result.data)
+    assert "There is one view only, so there is nothing to align; tables of one data set go into one folder." in alone
+    assert not any("one view only" in note for note in both)
