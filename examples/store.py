@@ -27,14 +27,46 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "convergence": (f"paper/convergence.py {PAIRS}", f"paper/convergence.py {PAIRS} --adapter lmvsc"),
     "keep_model": ("keep_model.py",),
     "late_fusion": ("late_fusion.py --seeds 20", "late_fusion.py DATA/UCI-Digit_3v.npz --seeds 20"),
+    "local_defaults": (
+        "local_defaults.py simulated DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz DATA/UCI-Digit_3v.npz "
+        "DATA/BDGP_3v.npz DATA/Scene-15.npz mfeat --draws 5",
+        "local_defaults.py simulated DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/UCI-Digit_3v.npz DATA/BBCSport.npz "
+        "--draws 3 --parts",
+    ),
     "msgl_order": (
         "paper/msgl_order.py DATA/3-Sources.npz DATA/BBCSport.npz DATA/MSRC-v1.npz DATA/UCI-Digit_3v.npz "
         "--draws 8 --format md",
     ),
+    "n_clusters": (
+        "n_clusters.py DATA/UCI-Digit_3v.npz simulated breast-cancer digits DATA/3-Sources.npz DATA/MSRC-v1.npz "
+        "DATA/BBCSport.npz DATA/BDGP_3v.npz DATA/Hdigit.npz --sample 600 --draws 2",
+    ),
+    "near_spectral": ("near_spectral.py DATA/UCI-Digit_3v.npz DATA/MSRC-v1.npz DATA/BBCSport.npz --draws 3",),
     "power": ("power.py",),
     "real_graphs": (
         "paper/real_graphs.py --data DATA/UCI-Digit_3v.npz --repeats 10",
         "paper/real_graphs.py --repeats 10",
+    ),
+    "rivals_table": (
+        f"paper/rivals_table.py {PAPER} DATA/MSRC-v1.npz DATA/BBCSport.npz --draws 5 --timeout 20 --format md",
+    ),
+    "running_time": (f"paper/running_time.py {PAPER} DATA/Scene-15.npz DATA/Hdigit.npz --seeds 3 --format md",),
+    "scales": (
+        "anchor-align compare lmvsc fmvacc --data DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz "
+        "DATA/UCI-Digit_3v.npz DATA/BDGP_3v.npz --set lmvsc.scale=unit,spread fmvacc.scale=unit,standard --repeats 3 "
+        "--format md --no-cache",
+    ),
+    "sensitivity": (
+        "paper/sensitivity.py --repeats 10",
+        "paper/sensitivity.py --repeats 10 --data DATA/UCI-Digit_3v.npz",
+        "paper/sensitivity.py --repeats 10 --data DATA/UCI-Digit_3v.npz --reference consensus",
+        "paper/sensitivity.py --repeats 10 --data DATA/3-Sources.npz",
+        "paper/sensitivity.py --repeats 10 --data DATA/BDGP_3v.npz",
+        "paper/sensitivity.py --repeats 10 --anchors 2k --reference consensus",
+    ),
+    "settings": (
+        "settings.py simulated digits breast-cancer DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/UCI-Digit_3v.npz "
+        "DATA/BBCSport.npz DATA/Hdigit.npz DATA/BDGP_3v.npz DATA/Scene-15.npz --sample 600 --draws 3",
     ),
     "simulated_graphs": ("paper/simulated_graphs.py --data DATA/FMVACC_synthetic.npz", "paper/simulated_graphs.py"),
     "simulated_table": (
@@ -47,11 +79,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 
 def run(command: str, data: Path) -> str:
     """What a command prints, below the command itself."""
-    words = [word.replace("DATA/", f"{data}/") for word in shlex.split(command)]
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / words[0]), *words[1:]], stdout=subprocess.PIPE, text=True, check=True
-    )
-    return f"$ python examples/{command}\n{done.stdout}"
+    program, *words = (word.replace("DATA/", f"{data}/") for word in shlex.split(command))
+    start = [str(Path(sys.executable).with_name(program))]
+    if program.endswith(".py"):
+        start = [sys.executable, str(EXAMPLES / program)]
+    done = subprocess.run([*start, *words], stdout=subprocess.PIPE, text=True, check=True)
+    return f"$ {'python examples/' if program.endswith('.py') else ''}{command}\n{done.stdout}"
 
 
 def main() -> None:
