@@ -173,6 +173,7 @@ def overheads(r: Stored) -> list[str]:
     return [
         f"relative to a new scan of all distributions | {r['by_name']:.2f} |",
         f"relative to the import of numpy, scipy and scikit-learn | {r['start']:.2f} |",
+        f"{r['plans']['1000 repeats']:.1f} s; {r['plans']['1000 settings']:.1f} s if every run has its own settings",
     ]
 
 
@@ -244,6 +245,39 @@ def dask(r: Stored) -> list[str]:
     ]
 
 
+def optimum(r: Stored) -> list[str]:
+    """Cases in which the proven optimum is missed."""
+    pairs = [each for each in r["records"] if each["what"].startswith("ascent") and each["m"] >= 9]
+    three = [each for each in r["records"] if each["what"].startswith("consensus")]
+
+    def counts(records: list[Stored]) -> str:
+        return f"in {sum(each['missed'] for each in records)} of {sum(each['cases'] for each in records)} cases"
+
+    return [
+        f"below the proven optimum {counts(pairs)} with 9 or 10 anchors",
+        f"{counts(three)}, by at most {100 * max(each['worst'] for each in three):.2f} %",
+    ]
+
+
+def chance(r: Stored) -> list[str]:
+    """Views that pass the test of chance, by number of samples."""
+    passed = [round(each["related"] * each["views"]) for each in r["records"]]
+    sizes = [each["n"] for each in r["records"]]
+    shown = [", ".join(map(str, each[:-1])) + f" and {each[-1]}" for each in (passed, sizes)]
+    views, every = r["records"][0]["views"], sum(each["views"] for each in r["records"])
+    unrelated = round(sum(each["unrelated"] * each["views"] for each in r["records"]))
+    return [
+        f"{shown[0]} of {views} related views pass this test with {shown[1]} samples, and {unrelated or 'none'} of "
+        f"{every} unrelated views"
+    ]
+
+
+def near_ties(r: Stored) -> list[str]:
+    """Matches that the rule for near-ties changes."""
+    changed, matches = (sum(each[what] for each in r["records"]) for what in ("changed", "matches"))
+    return [f"changed {changed or 'none'} of {matches} matches"]
+
+
 # Page and phrases of each benchmark.
 PHRASES: dict[str, tuple[str, Callable[[Stored], list[str]]]] = {
     "grams": ("speed.md", grams),
@@ -263,4 +297,7 @@ PHRASES: dict[str, tuple[str, Callable[[Stored], list[str]]]] = {
     "baselines": ("speed.md", baselines),
     "kmeans": ("speed.md", kmeans),
     "dask": ("dask.md", dask),
+    "optimum": ("maths.md", optimum),
+    "chance": ("maths.md", chance),
+    "near-ties": ("maths.md", near_ties),
 }
