@@ -68,7 +68,8 @@ def print_lines(adapter: str, runs: Sequence[Run]) -> None:
         values = [run.measures[fusion] for run in runs]
         mean, sd = np.mean(values, axis=0), np.std(values, axis=0, ddof=1)
         cells = (f"{mean[0]:.1f} ± {sd[0]:.1f}", f"{mean[1]:.2f} ± {sd[1]:.2f}", f"{mean[2]:.1f} ± {sd[2]:.1f}")
-        print(f"{adapter:<8}{fusion:<12}" + "".join(f"{cell:<18}" for cell in cells).rstrip(), flush=True)
+        first = f"{values[0][0]:.1f}, {values[0][2]:.1f}"
+        print(f"{adapter:<8}{fusion:<12}" + "".join(f"{cell:<18}" for cell in (*cells, first)).rstrip(), flush=True)
 
 
 def draw(adapter: str, shown: Run, data: MultiViewData) -> Figure:
@@ -105,7 +106,7 @@ def main() -> None:
         if data.labels is None:
             raise InputError(f"{arguments.data} has no labels to score by.")
         print(f"{Path(arguments.data).stem}: mean ± sd over {arguments.repeats} draws of anchors")
-        print(f"{'':<20}" + "".join(f"{measure:<18}" for measure in MEASURES).rstrip())
+        print(f"{'':<20}" + "".join(f"{measure:<18}" for measure in (*MEASURES, "first draw: ACC, blocks")).rstrip())
         figures = []
         for adapter in ADAPTERS:
             runs = [run(adapter, data, arguments.anchors, seed) for seed in range(arguments.repeats)]

@@ -36,7 +36,8 @@ def run(quick: bool, max_anchors: int, report: Callable[[str], None]) -> dict[st
                 views = [np.asarray(X)[rows].astype(float) for X in data.views]
                 related += _above(views, seed)
                 unrelated += _above([rng.permutation(X) for X in views], seed)
-        records.append({"n": n, "related": float(np.mean(related)), "unrelated": float(np.mean(unrelated))})
+        rates = {"related": float(np.mean(related)), "unrelated": float(np.mean(unrelated))}
+        records.append({"n": n, "views": len(related), **rates})
         counts = f"{sum(related)} of {len(related)}", f"{sum(unrelated)} of {len(unrelated)}"
         report(f"{n:>8}{counts[0]:>29}{counts[1]:>31}")
     worst = max(each["unrelated"] for each in records)

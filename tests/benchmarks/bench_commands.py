@@ -53,7 +53,8 @@ def run(quick: bool, _max_anchors: int, report: Callable[[str], None]) -> dict[s
         f"    ACC {accuracy:.3f}   same labels {same:.6f}   model {size / 1e3:.0f} KB{'' if passed else '   MISSED'}"
     )
     summary = {"passed": passed, "largest_peak": max(cluster.peak, predict.peak)}
-    return {"cluster": asdict(cluster), "predict": asdict(predict), "accuracy": accuracy, "summary": summary}
+    runs = {"cluster": asdict(cluster), "predict": asdict(predict), "model": size, "accuracy": accuracy}
+    return {**runs, "summary": summary}
 
 
 def write_parquet(folder: Path, n: int) -> np.ndarray:
