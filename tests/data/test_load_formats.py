@@ -179,7 +179,7 @@ def test_single_table(tmp_path: Path) -> None:
     np.savetxt(tmp_path / "a.csv", A, delimiter=",")
     np.save(tmp_path / "a.npy", A)
     for name in ("a.csv", "a.npy"):
-        assert_refused(tmp_path / name, "say orient='rows' (--orient rows) or orient='columns'", kind=InputError)
+        assert_refused(tmp_path / name, "say orient='rows' or orient='columns' (--orient)", kind=InputError)
         assert load_views(tmp_path / name, orient="rows").views[0].shape == (12, 5)
 
 

@@ -311,7 +311,7 @@ def test_orient_is_taken_as_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("variables", "options", "message"),
     [
-        ({"X": cell([A, A + 1])}, {}, "say orient='rows' (--orient rows) or orient='columns'"),
+        ({"X": cell([A, A + 1])}, {}, "say orient='rows' or orient='columns' (--orient)"),
         ({"X": cell([A, A.T])}, {}, "cannot tell whether there are 5 or 12 samples"),
         ({"X": A}, {}, "the only view is 12 x 5; say orient="),
         ({"X": cell([RNG.random((12, 12))]), "y": Y}, {}, "12 x 12 and there are 12 labels; say orient="),
