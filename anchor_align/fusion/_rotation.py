@@ -5,11 +5,11 @@ A permutation matrix is orthogonal. Over all orthogonal matrices R_v, the featur
     f(R) = sum_{u < v} Tr(R_u' K_uv R_v) / (|Z_u| |Z_v|),
 
 is not combinatorial: with the others fixed, the best R_v is the orthogonal factor of the polar decomposition of
-sum_u K_vu R_u / (|Z_u| |Z_v|). Views take turns (generalised Procrustes analysis, Gower 1975), in an order that does
-not depend on their numbers. From the second round on, the others see a view a little further in the direction of its
-last turn, which halves the number of rounds. The iteration starts from the permutations, and the rotated graphs never
-match worse than the aligned ones. Two views need one turn. A start from the leading eigenvectors of all K costs more
-than the round that it saves: the last digits of f come from directions with tiny singular values.
+sum_u K_vu R_u / (|Z_u| |Z_v|). Views take turns (generalised Procrustes analysis, Gower 1975); those that gain most
+begin. From the second round on, the others see a view a little further in the direction of its last turn, which halves
+the number of rounds. The iteration starts from the permutations, and the rotated graphs never match worse than the
+aligned ones. Two views need one turn. A start from the leading eigenvectors of all K costs more than the round that it
+saves: the last digits of f come from directions with tiny singular values.
 
 Advantage: an anchor without a single partner becomes a mixture of the anchors of the others. Disadvantage: rows of
 Z_v R_v may be negative and need not sum to one. Their mean is a matrix to embed, not a graph. Its singular values do
@@ -69,7 +69,7 @@ def rotations(grams: GramMatrices, orders: Sequence[Order]) -> list[FloatArray]:
 def _take_turns(K: FloatArray, rows: Sequence[slice], start: FloatArray, extrapolation: float) -> FloatArray:
     """Rotate one view after the other until a round gains next to nothing; views are below each other in ``start``."""
     found, seen = start.copy(), start.copy()
-    turns = _turns(K, rows)
+    turns = _turns(K, rows, start)
     for number in range(MOST_ROUNDS):
         gain = total = 0.0
         for view in turns:
@@ -106,8 +106,16 @@ def _scaled_products(grams: GramMatrices, rows: Sequence[slice]) -> FloatArray:
     return products
 
 
-def _turns(K: FloatArray, rows: Sequence[slice]) -> list[int]:
-    """Views in an order that does not depend on their numbers: those that agree most with the others come first."""
-    agreement = np.array([np.linalg.norm(K[own]) for own in rows])
-    steps = np.round(agreement / (agreement.max() or 1.0), 9)
+def _turns(K: FloatArray, rows: Sequence[slice], start: FloatArray) -> list[int]:
+    """Views in an order that does not depend on their numbers: those that gain most by a turn come first.
+
+    The first turns decide where directions go that few views determine. If views that agree most came first, two views
+    that are nearly empty would lead all others: on BDGP, this costs 6 points of accuracy.
+    """
+    gains = []
+    for own in rows:
+        others = K[own] @ start
+        best = float(scipy.linalg.svdvals(others, check_finite=False).sum())
+        gains.append(best - float(np.vdot(start[own], others)))
+    steps = np.round(np.array(gains) / (max(gains) or 1.0), 9)
     return np.argsort(-steps, kind="stable").tolist()  # type: ignore[no-any-return]
