@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import subprocess
 import sys
 
@@ -13,7 +12,6 @@ import study_results
 from matplotlib.colors import to_rgb, to_rgba
 from matplotlib.text import Text
 from numpy.typing import NDArray
-from report_pages import Page, page
 
 from anchor_align.report import FORMATS, plot_sensitivity, render
 from anchor_align.report._arms import Arms
@@ -65,20 +63,6 @@ def test_every_format_has_the_arm(format: str) -> None:
         lines = text.splitlines()
         concat = [line.replace(",concat,", f",{OTHERS[0]},") for line in lines if ",concat," in line]
         assert [line for line in lines if f",{OTHERS[0]}," in line] == concat
-
-
-@pytest.mark.slow
-def test_page_describes_and_colours_the_arm() -> None:
-    """A sentence of its own, a column, and a class with a colour; markup in the name is text."""
-    html = Page(page("other_arms"))
-    for name in OTHERS:
-        assert f"{name}: another way to fuse the graphs" in html.text
-    used = {str(each["class"]) for each in html.all("span") if str(each.get("class")).startswith("arm-")}
-    assert len(used) == 3 + len(OTHERS)
-    for each in used:
-        assert re.search(rf"^\.{each} {{ color: var\(--{each}\); }}$", page("other_arms"), re.MULTILINE)
-        assert page("other_arms").count(f"--{each}: #") == 2
-    assert "Unaligned and concat and sharpened and mean of <i>two</i> do not depend on lam" in html.text
 
 
 def test_figure_of_a_sweep_has_a_line_for_the_arm() -> None:

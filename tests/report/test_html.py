@@ -41,6 +41,21 @@ def test_page_is_whole_and_needs_nothing(kind: str) -> None:
 
 
 @pytest.mark.slow
+def test_page_describes_and_colours_other_arms() -> None:
+    """A sentence of its own, a column, and a class with a colour; markup in the name is text."""
+    html = Page(page("other_arms"))
+    others = study_results.OTHER_ARMS
+    for name in others:
+        assert f"{name}: another way to fuse the graphs" in html.text
+    used = {str(each["class"]) for each in html.all("span") if str(each.get("class")).startswith("arm-")}
+    assert len(used) == 3 + len(others)
+    for each in used:
+        assert re.search(rf"^\.{each} {{ color: var\(--{each}\); }}$", page("other_arms"), re.MULTILINE)
+        assert page("other_arms").count(f"--{each}: #") == 2
+    assert "Unaligned and concat and sharpened and mean of <i>two</i> do not depend on lam" in html.text
+
+
+@pytest.mark.slow
 def test_names_of_users_are_text() -> None:
     """Markup in names of data, views, reasons and warnings is shown, not used."""
     html = Page(page("hostile_names"))
