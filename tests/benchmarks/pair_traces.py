@@ -174,8 +174,8 @@ def graspologic(problems: list[PairProblem], python: Path) -> list[Trace]:
     """Graph matching of graspologic, run by the interpreter of an environment of its own; one trace a problem."""
     with tempfile.TemporaryDirectory() as folder:
         given, result = Path(folder) / "given.npz", Path(folder) / "result.npz"
-        matrices = {name: [getattr(each, name) for each in problems] for name in ("A", "B", "K")}
-        np.savez(given, **{name: np.array(each) for name, each in matrices.items()}, rounds=np.array(MOST_ROUNDS))
+        A, B, K = (np.array([getattr(each, name) for each in problems]) for name in ("A", "B", "K"))
+        np.savez(given, A=A, B=B, K=K, rounds=np.array(MOST_ROUNDS))
         subprocess.run([python, "-c", GRASPOLOGIC, given, result], check=True, capture_output=True)
         with np.load(result) as file:
             points = list(zip(file["seconds"].tolist(), file["found"], strict=True))
