@@ -111,6 +111,17 @@ def _report(record: dict[str, Any], report: Callable[[str], None]) -> None:
     report(f"m {record['m']:>5}  lam {record['lam']:<4g} {cells}   (to released's {record['time_to_released']:.2f})")
 
 
+def rows(records: list[dict[str, Any]]) -> list[str]:
+    """The lines of a table for a page: objective over the best and time over that of the released fixed point."""
+    names = list(dict.fromkeys(name for r in records for name in r["objective"]))
+
+    def cell(r: dict[str, Any], name: str) -> str:
+        return f"{r['objective'][name]:.3f}, {r['time'][name]:.2g}" if name in r["objective"] else ""
+
+    lines = [f"| {r['m']} | {r['lam']:g} | " + " | ".join(cell(r, name) for name in names) + " |" for r in records]
+    return ["| m | lam | " + " | ".join(names) + " |", "|---" * (len(names) + 2) + "|", *lines]
+
+
 def summarise(records: list[dict[str, Any]], graspologic: bool, report: Callable[[str], None]) -> dict[str, Any]:
     """The verdict on the default and what ``effort="high"`` adds."""
     judged = [r for r in records if r["m"] >= FROM]

@@ -1,5 +1,8 @@
 """Draw the curves of bench_pair_curves.py from its stored result, for light and for dark pages.
 
+A point is what a solver returns if it is stopped there. That can be worse than before: the fixed point does not keep its
+best iterate.
+
 python tests/benchmarks/draw_pair_curves.py
 """
 
@@ -41,7 +44,7 @@ def draw(records: list[dict[str, Any]], *, dark: bool) -> Figure:
         axes.axvline(1.0, color="#3b424b" if dark else "#d3d8de", linewidth=1, zorder=0)
         for name, (label, marker, *colours) in STYLES.items():
             if name in r["curves"]:
-                times, values = zip(*_best_so_far(r["curves"][name]), strict=True)
+                times, values = zip(*sorted(r["curves"][name]), strict=True)
                 axes.plot(
                     times, values, marker=marker, markersize=4, linewidth=1.1, color=colours[dark], label=label,
                     drawstyle="steps-post",
@@ -59,15 +62,6 @@ def draw(records: list[dict[str, Any]], *, dark: bool) -> Figure:
     handles = {label: line for axes in grid.flat for line, label in zip(*axes.get_legend_handles_labels(), strict=True)}
     figure.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=len(handles), frameon=False)
     return figure
-
-
-def _best_so_far(curve: list[list[float]]) -> list[tuple[float, float]]:
-    """The points in order of time; a solver keeps the best of what it has found."""
-    best, points = 0.0, []
-    for t, value in sorted(map(tuple, curve)):
-        best = max(best, value)
-        points.append((t, best))
-    return points
 
 
 def main() -> None:
