@@ -1,7 +1,6 @@
 """Draw the curves of bench_pair_curves.py from its stored result, for light and for dark pages.
 
-A point is what a solver returns if it is stopped there. That can be worse than before: the fixed point does not keep its
-best iterate.
+A point is what a solver returns if it is stopped there. The fixed point does not keep its best iterate.
 
 python tests/benchmarks/draw_pair_curves.py
 """
