@@ -50,7 +50,7 @@ Array = npt.NDArray[Any]
 
 @dataclass(frozen=True)
 class Outcome:
-    """One fit on Dask: megabytes and seconds.
+    """One fit on Dask: megabytes and seconds; ``processor_seconds`` are those of this process and all workers.
 
     ``client_before`` is what this process had before, interpreter and scheduler included; ``labels`` are the seconds
     that it takes to bring the labels here.
@@ -63,6 +63,7 @@ class Outcome:
     restarts: int
     accuracy: float
     seconds: float
+    processor_seconds: float
     labels: float
     visits: int
     bare_pass: float
@@ -85,7 +86,7 @@ def run(quick: bool, _max_anchors: int, report: Callable[[str], None]) -> dict[s
     report(f"On Dask: {WORKERS} processes of one thread and {LIMIT / MEGABYTE:g} MB each; lmvsc, graphs never stored")
     report(f"  n = {n}, {N_VIEWS} views x {N_COLUMNS} columns, float32, {size:.0f} MB made anew in every pass")
     report(f"  (bars: peak of every worker below its limit, none restarted, ACC > {LEAST_ACCURACY})")
-    here = {kmeans: _fit_here(n_here, rows, kmeans) for kmeans in ("sample", "full")}
+    here = {kmeans: _fit_here(n_here, rows, kmeans, "lmvsc") for kmeans in ("sample", "full")}
     for kmeans, found_here in here.items():
         report(
             f"  one machine, {WORKERS} threads, k-means {kmeans}, n = {n_here}: {found_here['seconds']:.1f} s   "
@@ -98,23 +99,35 @@ def run(quick: bool, _max_anchors: int, report: Callable[[str], None]) -> dict[s
             if seconds > LONGEST:
                 report(f"  k-means full, n = {n_samples}: left out, would take about {seconds:.0f} s")
                 continue
-        found = _fit(n_samples, rows, kmeans)
+        found = _fit(n_samples, rows, kmeans, "lmvsc")
         ratio = (found.seconds / n_samples) / (here[kmeans]["seconds"] / n_here)
         fits[f"{kmeans}, {n_samples}"] = {**asdict(found), "time_ratio": ratio, "passed": _passed(found)}
         _report_fit(f"{kmeans}, n = {n_samples}", found, ratio, report)
+    processor = {adapter: fit_both(adapter, n, n_here, rows, report) for adapter in ("local", "lmvsc")}
     visits, traffic = _visits_and_traffic(quick, report)
     return {
         "fits": fits,
+        "processor": processor,
         "here": here,
         "visits": visits,
         "traffic": traffic,
         "summary": {
-            "passed": all(found["passed"] for found in fits.values()),
+            "passed": all(found["passed"] for found in (*fits.values(), *processor.values())),
             "largest_worker_peak": max(max(found["worker_peaks"]) for found in fits.values()),
             "least_accuracy": min(found["accuracy"] for found in fits.values()),
             "time_ratios": {name: found["time_ratio"] for name, found in fits.items()},
         },
     }
+
+
+def fit_both(adapter: str, n: int, n_here: int, rows: int, report: Callable[[str], None]) -> dict[str, Any]:
+    """Processor time for each sample, on Dask over that of one machine, anchors of a sample: also on a busy machine."""
+    here = _fit_here(n_here, rows, "sample", adapter)
+    found = _fit(n, rows, "sample", adapter)
+    ratio = (found.processor_seconds / n) / (here["processor_seconds"] / n_here)
+    report(f"  {adapter}, n = {n}: processor time per sample over that of one machine {ratio:.2f}")
+    _report_fit(f"sample, n = {n}", found, ratio, report)
+    return {**asdict(found), "processor_ratio": ratio, "here": here, "passed": _passed(found)}
 
 
 def _jobs(*sizes: int) -> list[tuple[str, int]]:
@@ -141,9 +154,9 @@ def _report_fit(name: str, found: Outcome, ratio: float, report: Callable[[str],
     )
 
 
-def _clusterer(kmeans: str) -> AlignedClusterer:
+def _clusterer(kmeans: str, adapter: str) -> AlignedClusterer:
     return AlignedClusterer(
-        "lmvsc",
+        adapter,
         n_clusters=N_CLUSTERS,
         n_anchors=N_ANCHORS,
         adapter_params={"kmeans": kmeans},
@@ -152,21 +165,21 @@ def _clusterer(kmeans: str) -> AlignedClusterer:
     )
 
 
-def _fit(n: int, rows: int, kmeans: str) -> Outcome:
+def _fit(n: int, rows: int, kmeans: str, adapter: str) -> Outcome:
     """One fit on a cluster of its own, so that peaks are those of this fit."""
     with _cluster() as client:
         views = _lazy(n, rows)
         blocks = parts_of(views[0]).zip(*map(parts_of, views[1:]))
-        _clusterer(kmeans).fit(_lazy(2_000, 1_000))  # what is imported on the way
+        _clusterer(kmeans, adapter).fit(_lazy(2_000, 1_000))  # what is imported on the way
         started = client.run(os.getpid)
         worker_before = max(client.run(_resident, "VmHWM").values())
         with suppress(OSError):  # where it is not allowed, the peak is that of the whole process
             Path("/proc/self/clear_refs").write_text("5")
         client_before = _resident("VmRSS")
         with _counted_visits() as visits:
-            start = time.perf_counter()
-            fitted = _clusterer(kmeans).fit(views)
-            seconds = time.perf_counter() - start
+            used, start = _processor_seconds(client), time.perf_counter()
+            fitted = _clusterer(kmeans, adapter).fit(views)
+            seconds, used = time.perf_counter() - start, _processor_seconds(client) - used
         client_peak = _resident("VmHWM")
         start = time.perf_counter()
         lazy: Any = fitted.labels_
@@ -182,24 +195,29 @@ def _fit(n: int, rows: int, kmeans: str) -> Outcome:
             restarts=len(set(started.values()) - set(ended.values())),
             accuracy=float(acc(_truth(n, rows), found)),
             seconds=seconds,
+            processor_seconds=used,
             labels=labels,
             visits=visits[0],
             bare_pass=bare_pass,
         )
 
 
-def _fit_here(n: int, rows: int, kmeans: str) -> dict[str, float]:
+def _fit_here(n: int, rows: int, kmeans: str, adapter: str) -> dict[str, float]:
     """The same samples and settings in memory, on as many threads as there are workers."""
     views = [
         np.concatenate([_block(view, number, size) for number, size in enumerate(_sizes(n, rows))])
         for view in range(N_VIEWS)
     ]
     with threadpool_limits(WORKERS):
-        _clusterer(kmeans).fit([X[:2_000] for X in views])
-        start = time.perf_counter()
-        fitted = _clusterer(kmeans).fit(views)
-        seconds = time.perf_counter() - start
-    return {"seconds": seconds, "accuracy": float(acc(_truth(n, rows), fitted.labels_))}
+        _clusterer(kmeans, adapter).fit([X[:2_000] for X in views])
+        used, start = time.process_time(), time.perf_counter()
+        fitted = _clusterer(kmeans, adapter).fit(views)
+        seconds, used = time.perf_counter() - start, time.process_time() - used
+    return {"seconds": seconds, "processor_seconds": used, "accuracy": float(acc(_truth(n, rows), fitted.labels_))}
+
+
+def _processor_seconds(client: Client) -> float:
+    return time.process_time() + float(sum(client.run(time.process_time).values()))
 
 
 def _visits_and_traffic(

@@ -53,14 +53,14 @@ def scipy_2opt(problem: PairProblem) -> IndexArray:
     return np.asarray(result.col_ind)
 
 
-def pot_fused_gw(problem: PairProblem) -> IndexArray:
+def pot_fused_gw(problem: PairProblem, max_iter: int = 10_000) -> IndexArray:
     """POT's fused Gromov-Wasserstein with square loss, whose minimum over permutations is our maximum."""
     import ot
 
     m = problem.size
     weights = np.full(m, 1.0 / m)
     plan = ot.gromov.fused_gromov_wasserstein(
-        -2.0 * m * problem.K, m * problem.A, m * problem.B, weights, weights, alpha=0.5
+        -2.0 * m * problem.K, m * problem.A, m * problem.B, weights, weights, alpha=0.5, max_iter=max_iter
     )
     return assign(np.asarray(plan))
 

@@ -36,6 +36,7 @@ import bench_memory
 import bench_near_ties
 import bench_optimum
 import bench_overheads
+import bench_pair_curves
 import bench_projection
 import bench_rivals
 import bench_scale
@@ -52,6 +53,7 @@ from threadpoolctl import threadpool_limits
 BENCHMARKS = {
     "matching": bench_matching.run,
     "optimum": bench_optimum.run,
+    "pair-curves": bench_pair_curves.run,
     "chance": bench_chance.run,
     "near-ties": bench_near_ties.run,
     "consensus": bench_consensus.run,
