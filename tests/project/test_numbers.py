@@ -296,8 +296,6 @@ def test_numbers_of_the_text_are_found_somewhere(name: str) -> None:
 @pytest.mark.parametrize("name", sorted({each for names in PAGES.values() for each in names}))
 def test_stored_output_is_of_the_command(name: str) -> None:
     """What is stored says how it was made, and can be made again."""
-    if name == "uneven":
-        pytest.skip("stored before commands were: to be run again")
     script = example("store")
     text = (ROOT / "examples" / "results" / f"{name}.txt").read_text(encoding="utf-8")
     assert re.findall(r"^\$ (.*)$", text, re.MULTILINE) == [script.shown(each) for each in script.COMMANDS[name]]
