@@ -163,11 +163,18 @@ def test_page_of_limits_has_the_stored_results() -> None:
 
 # What examples/store.py has stored for the tables and sentences of each page.
 PAGES: dict[str, tuple[str, ...]] = {
+    "gallery/ablation.md": ("ablation",),
+    "gallery/convergence.md": ("convergence",),
     "gallery/graphs.md": ("real_graphs",),
     "gallery/msgl.md": ("msgl_order",),
+    "gallery/near_spectral.md": ("near_spectral",),
+    "gallery/rivals.md": ("rivals_table",),
+    "gallery/running_time.md": ("running_time",),
     "gallery/sensitivity.md": ("sensitivity",),
     "gallery/simulated.md": ("simulated_table", "simulated_graphs"),
     "graphs.md": ("late_fusion", "unmatched_samples"),
+    "local.md": ("local_defaults", "scales"),
+    "settings.md": ("settings", "n_clusters"),
     "tables.md": ("keep_model", "single_cell"),
     "uneven-views.md": ("uneven",),
     "verdicts.md": ("power",),
@@ -176,11 +183,10 @@ PAGES: dict[str, tuple[str, ...]] = {
 ELSEWHERE = (
     "speed.md", "dask.md", "maths.md", "missing.md", "cannot-help.md", "gallery/worth.md", "commands.md", "data.md",
 )  # fmt: skip
-# Their scripts are to be run: this list is to be empty.
-OPEN = (
-    "gallery/ablation.md", "gallery/convergence.md", "gallery/near_spectral.md",
-    "gallery/rivals.md", "gallery/running_time.md", "local.md",
-    "settings.md",
+# To be run, and then to be removed from here: python examples/store.py NAME --data DATA. Their pages are not compared.
+NOT_STORED = (
+    "ablation", "convergence", "local_defaults", "n_clusters", "near_spectral", "rivals_table", "running_time",
+    "settings",
 )  # fmt: skip
 # Settings, limits and versions: nothing was measured.
 NOT_MEASURED = {
@@ -221,6 +227,11 @@ def outputs(name: str) -> list[list[str]]:
     return [numbers_in(line) for text in texts for line in text.splitlines()]
 
 
+def is_stored(name: str) -> bool:
+    """Whether all scripts of a page have been run."""
+    return not set(PAGES.get(name, ())) & set(NOT_STORED)
+
+
 def published() -> list[str]:
     return numbers_in((ROOT / "examples" / "paper" / "paper_numbers.py").read_text(encoding="utf-8"))
 
@@ -253,7 +264,7 @@ def table_rows(text: str, settings: Collection[str]) -> list[tuple[list[str], li
 @pytest.mark.parametrize("name", PAGE_NAMES)
 def test_rows_of_a_page_are_in_the_output_of_its_scripts(name: str) -> None:
     """The numbers of a row stand in one line of a stored output, in the same order; published ones in their list."""
-    if name in ELSEWHERE + OPEN:
+    if name in ELSEWHERE or not is_stored(name):
         pytest.skip("has a test of its own" if name in ELSEWHERE else "not stored yet")
     lines, rows = outputs(name), table_rows(page(name), NOT_MEASURED.get(name, set()))
     assert [ours for ours, _ in rows if not any(has(line, ours) for line in lines)] == []
@@ -263,7 +274,7 @@ def test_rows_of_a_page_are_in_the_output_of_its_scripts(name: str) -> None:
 
 def test_a_wrong_digit_is_noticed() -> None:
     """One more in the last digit of the first number with decimals: hardly any row is found by accident."""
-    rows = [(name, row) for name in PAGES if name not in OPEN for row, _ in table_rows(page(name), ()) if len(row) > 2]
+    rows = [(name, row) for name in PAGES if is_stored(name) for row, _ in table_rows(page(name), ()) if len(row) > 2]
     noticed = []
     for name, row in rows:
         at = next((at for at, each in enumerate(row) if "." in each), 0)
@@ -277,7 +288,7 @@ def test_a_wrong_digit_is_noticed() -> None:
 @pytest.mark.parametrize("name", PAGE_NAMES)
 def test_numbers_of_the_text_are_found_somewhere(name: str) -> None:
     """A number with decimals in a sentence is in a table or an output of the page, or in the stored results."""
-    if name in ("speed.md", "dask.md", "maths.md", *OPEN):
+    if name in ("speed.md", "dask.md", "maths.md") or not is_stored(name):
         pytest.skip("has a test of its own, or is not stored yet")
     text = page(name)
     lines = prose(text).splitlines()
@@ -297,6 +308,9 @@ def test_numbers_of_the_text_are_found_somewhere(name: str) -> None:
 def test_stored_output_is_of_the_command(name: str) -> None:
     """What is stored says how it was made, and can be made again."""
     script = example("store")
+    if name in NOT_STORED:
+        assert not (ROOT / "examples" / "results" / f"{name}.txt").exists(), "stored now: remove it from NOT_STORED"
+        return
     text = (ROOT / "examples" / "results" / f"{name}.txt").read_text(encoding="utf-8")
     assert re.findall(r"^\$ (.*)$", text, re.MULTILINE) == [script.shown(each) for each in script.COMMANDS[name]]
 
