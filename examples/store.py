@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
     "convergence": (f"paper/convergence.py {PAIRS}", f"paper/convergence.py {PAIRS} --adapter lmvsc"),
     "keep_model": ("keep_model.py",),
-    "late_fusion": ("late_fusion.py --seeds 20", "late_fusion.py DATA/UCI-Digit_3v.npz --seeds 20"),
+    "late_fusion": ("late_fusion.py", "late_fusion.py uci-digit"),
     "local_defaults": (
         "local_defaults.py simulated DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz DATA/UCI-Digit_3v.npz "
         "DATA/BDGP_3v.npz DATA/Scene-15.npz mfeat --draws 5",
@@ -74,17 +74,23 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "paper/simulated_table.py --repeats 50",
     ),
     "single_cell": ("single_cell.py",),
+    "uneven": ("uneven.py DATA/UCI-Digit_3v.npz DATA/BDGP_3v.npz",),
+    "unmatched_samples": ("unmatched_samples.py",),
 }
+
+
+def shown(command: str) -> str:
+    """A command as one types it in the folder of the project."""
+    return f"python examples/{command}" if command.partition(" ")[0].endswith(".py") else command
 
 
 def run(command: str, data: Path) -> str:
     """What a command prints, below the command itself."""
     program, *words = (word.replace("DATA/", f"{data}/") for word in shlex.split(command))
-    start = [str(Path(sys.executable).with_name(program))]
-    if program.endswith(".py"):
-        start = [sys.executable, str(EXAMPLES / program)]
+    script = [sys.executable, str(EXAMPLES / program)]
+    start = script if program.endswith(".py") else [str(Path(sys.executable).with_name(program))]
     done = subprocess.run([*start, *words], stdout=subprocess.PIPE, text=True, check=True)
-    return f"$ {'python examples/' if program.endswith('.py') else ''}{command}\n{done.stdout}"
+    return f"$ {shown(command)}\n{done.stdout}"
 
 
 def main() -> None:

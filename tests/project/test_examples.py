@@ -138,3 +138,18 @@ def test_example_unmatched_samples(tmp_path: Path) -> None:
     assert out.count("seeds") == 4
     before, _, found, _ = re.findall(r"([\d.]+)%$", out.partition("ACC")[2], flags=re.MULTILINE)
     assert float(found) > float(before) + 5
+
+
+def test_example_local_defaults() -> None:
+    """A row for each setting; the simulated clusters are all found with the default, which is the first."""
+    rows = printed_by(EXAMPLES / "local_defaults.py", "simulated", "--draws", "1").splitlines()
+    assert len(rows) == 2 + 7
+    assert rows[2] == "| 10 | 1 | 1.5 | 100.0 | 100.0 |"
+
+
+def test_example_store_lists_its_commands() -> None:
+    """Each names a script that is there, or the command line of the package."""
+    lines = printed_by(EXAMPLES / "store.py", "--list").splitlines()
+    programs = {line.partition(": ")[2].split()[0] for line in lines}
+    assert len(lines) > 20
+    assert {each for each in programs if not (EXAMPLES / each).exists()} == {"anchor-align"}
