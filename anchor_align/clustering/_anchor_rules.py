@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 from ..checks import check_whole_number
-from ..errors import InputError
+from ..errors import InputError, shown
 
 # A number, or a multiple of the number of clusters such as "2k"; a list has one for each view.
 AnchorRule: TypeAlias = int | str | Sequence[int | str]
@@ -36,6 +36,6 @@ def _anchors_of_view(rule: object, n_clusters: int) -> int:
     if isinstance(rule, str):
         match = re.fullmatch(r"([1-9]\d*)?(k?)", rule.strip().lower())
         if match is None or not match[0]:
-            raise InputError(f"n_anchors must be a whole number >= 1, or 'k', '2k' and so on; got {rule!r}.")
+            raise InputError(f"n_anchors must be a whole number >= 1, or 'k', '2k' and so on; got {shown(rule)}.")
         return int(match[1] or 1) * (n_clusters if match[2] else 1)
     return check_whole_number("n_anchors", rule, least=1)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from ..arrays import FloatArray, IndexArray
 from ..blocks import working
 from ..checks import check_callback, check_seed, check_whole_number, is_iterable
-from ..errors import InputError, InputTypeError, MissingExtraError
+from ..errors import InputError, InputTypeError, MissingExtraError, shown
 from ..fusion import Fusion
 from ..graphs import leading_agreement, samples_of
 from ..matching import check_lam
@@ -175,7 +175,7 @@ def cluster_number_curves(
 
 def _check_numbers(numbers: Any) -> tuple[int, ...]:
     if isinstance(numbers, str) or not is_iterable(numbers):
-        raise InputTypeError(f"numbers must list numbers of clusters, such as range(2, 21), got {numbers!r}.")
+        raise InputTypeError(f"numbers must list numbers of clusters, such as range(2, 21), got {shown(numbers)}.")
     wanted = tuple(sorted({check_whole_number("numbers", each, least=2) for each in numbers}))
     if not wanted:
         raise InputError("numbers is empty; expected one number of clusters or more.")

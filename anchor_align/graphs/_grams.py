@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..arrays import FloatArray, GraphLike
 from ..blocks import Here, check_finite
 from ..checks import check_callback, check_whole_number, is_iterable
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, InputTypeError, shown
 from ._gram_products import count_entries, sum_products
 from ._graph_sets import GraphSet, StoredGraphs
 from ._missing import PairSums, columns_of
@@ -81,10 +81,10 @@ class GramMatrices:
     def __post_init__(self) -> None:
         """Check the input; keep a read-only copy of the matrix."""
         if isinstance(self.sizes, str) or not is_iterable(self.sizes):
-            raise InputTypeError(f"sizes must list each view's number of anchors, got {self.sizes!r}.")
+            raise InputTypeError(f"sizes must list each view's number of anchors, got {shown(self.sizes)}.")
         sizes = tuple(check_whole_number("sizes", size) for size in self.sizes)
         if not sizes or min(sizes) < 1:
-            raise InputError(f"Each view needs one anchor or more, got sizes {sizes}.")
+            raise InputError(f"Each view needs one anchor or more, got sizes {shown(sizes)}.")
         matrix = _check_gram_matrix(self.matrix, sizes)
         matrix.flags.writeable = False
         object.__setattr__(self, "matrix", matrix)

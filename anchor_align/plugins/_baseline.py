@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, clone
 from ..arrays import Graph, IndexArray, is_sparse
 from ..blocks import ScaledRows, as_floats, check_finite, check_graph, engine_of, join_tables, read_only
 from ..checks import check_whole_number
-from ..errors import AdapterError, InputError, InputTypeError
+from ..errors import AdapterError, InputError, InputTypeError, shown
 from ._adapter_calls import check_labels
 
 
@@ -181,7 +181,7 @@ def as_baseline(clusterer: Any, name: str | None = None, *, scaled: bool = True)
         return FunctionBaseline(clusterer, getattr(clusterer, "__name__", "function") if name is None else name)
     if isinstance(clusterer, type) or not usable:
         raise InputTypeError(
-            f"A baseline is made from a clusterer with fit_predict and get_params, got {clusterer!r}."
+            f"A baseline is made from a clusterer with fit_predict and get_params, got {shown(clusterer)}."
             + (" Pass an instance, not the class." if isinstance(clusterer, type) else "")
         )
     return ClustererBaseline(clusterer, type(clusterer).__name__.lower() if name is None else name, scaled=scaled)

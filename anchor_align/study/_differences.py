@@ -152,7 +152,7 @@ def check_versus(versus: Any) -> tuple[tuple[str, str], ...]:
     for each in listed:
         arms = tuple(each.split(":")) if isinstance(each, str) else tuple(each) if is_iterable(each) else ()
         if len(arms) != 2 or not all(isinstance(arm, str) and arm for arm in arms) or arms[0] == arms[1]:
-            raise InputError(f"Expected two different arms to compare, as in 'aligned:unaligned', got {each!r}.")
+            raise InputError(f"Expected two different arms to compare, as in 'aligned:unaligned', got {shown(each)}.")
         if arms not in pairs:
             pairs.append((arms[0], arms[1]))
     if not pairs:

@@ -11,7 +11,7 @@ from ..arrays import BoolArray
 from ..checks import check_choice, check_flag, check_number, check_whole_number, is_iterable
 from ..clustering import AnchorRule, Views
 from ..clustering import anchors_for as anchors_for
-from ..errors import InputError
+from ..errors import InputError, shown
 from ..fusion import AUTO, Fusion, check_weights, is_auto
 from ..graphs import MISSING, check_mask
 
@@ -37,7 +37,7 @@ class ViewOptions:
         if is_auto(weights):
             weights = AUTO
         elif isinstance(weights, str):
-            raise InputError(f"weights must be {AUTO!r} or a number for each view, got {weights!r}.")
+            raise InputError(f"weights must be {AUTO!r} or a number for each view, got {shown(weights)}.")
         elif weights is not None:
             values = list(weights) if is_iterable(weights) else weights
             check_weights(values, len(values) if isinstance(values, list) else 1)
@@ -116,7 +116,7 @@ def drop_mask(n_views: int, n_samples: int, rate: float, seed: int, mask: BoolAr
 def _check_rate(rate: object) -> float:
     value = check_number("drop", rate)
     if not 0 <= value < 1:
-        raise InputError(f"drop must be a number >= 0 and < 1, got {rate!r}.")
+        raise InputError(f"drop must be a number >= 0 and < 1, got {shown(rate)}.")
     return value
 
 

@@ -194,3 +194,10 @@ def test_bad_construction_is_refused() -> None:
         grams + GramMatrices.from_graphs([np.eye(2)])
     with pytest.raises(InputTypeError, match="got ndarray"):
         grams.__add__(np.eye(3))
+
+
+def test_sizes_that_cannot_be_printed_get_a_sentence() -> None:
+    """A whole number of more digits than Python writes out is refused by our own error."""
+    for sizes in (10**5000, (-(10**5000),)):
+        with pytest.raises((InputError, InputTypeError), match="sizes"):
+            GramMatrices(np.eye(2), sizes, 5)  # type: ignore[arg-type]
