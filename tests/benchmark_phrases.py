@@ -278,6 +278,40 @@ def near_ties(r: Stored) -> list[str]:
     return [f"changed {changed or 'none'} of {matches} matches"]
 
 
+def pair_curves(r: Stored) -> list[str]:
+    """One pair: the large table, the table of other graphs, and what is said of both."""
+    solvers = list(dict.fromkeys(name for each in r["records"] for name in each["objective"]))
+
+    def cell(record: Stored, name: str) -> str:
+        found = record["objective"]
+        return f"{found[name]:.3f}, {record['time'][name]:.2g}" if name in found else ""
+
+    table = [
+        f"| {each['m']} | {each['lam']:g} | " + " | ".join(cell(each, name) for name in solvers) + " |"
+        for each in r["records"]
+    ]
+    graphs = []
+    for data, adapter in dict.fromkeys((each["data"], each["adapter"]) for each in r["others"]):
+        cells = [each for each in r["others"] if (each["data"], each["adapter"]) == (data, adapter)]
+        held = sum(each["time"] <= 1.0 for each in cells)
+        graphs.append(
+            f"| `{adapter}`, {data.removesuffix('_3v')} | {held} of {len(cells)} | "
+            + " | ".join(span((each[what] for each in cells), 2) for what in ("time", "time_to_released", "released"))
+            + " |"
+        )
+    found = r["summary"]
+    times = span(found["high_times"], 0)
+    return [
+        *table,
+        *graphs,
+        f"{found['held']} of {found['cells']} cells, with at most {found['largest_time']:.2f} of its time",
+        f"On other graphs, it holds in {found['other_held']} of {found['other_cells']} cells",
+        f"in {found['sooner']} of all {found['cells'] + found['other_cells']} cells",
+        f'`effort="high"` is better than the default in {found["high_better"]} of {found["high_cells"]} cells',
+        f"by at most {100 * found['high_largest_gain']:.2f} %, none of them at `lam` 0.1. It takes {times} times",
+    ]
+
+
 # Page and phrases of each benchmark.
 PHRASES: dict[str, tuple[str, Callable[[Stored], list[str]]]] = {
     "grams": ("speed.md", grams),
@@ -300,4 +334,5 @@ PHRASES: dict[str, tuple[str, Callable[[Stored], list[str]]]] = {
     "optimum": ("maths.md", optimum),
     "chance": ("maths.md", chance),
     "near-ties": ("maths.md", near_ties),
+    "pair-curves": ("speed.md", pair_curves),
 }
