@@ -6,6 +6,7 @@ pages, and for numbers of the pages that no phrase has. A new claim is a new phr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -42,6 +43,9 @@ def consensus(r: Stored) -> list[str]:
         for each in r["records"]
         if "before" in each
     ]
+    seconds = {(each["views"], each["anchors"]): each["consensus"] for each in r["records"]}
+    by_anchors = math.log(seconds[12, 231] / seconds[12, 60]) / math.log(231 / 60)
+    by_views = math.log(seconds[12, 231] / seconds[3, 231]) / math.log(12 / 3)
     totals = sorted(100 * (each["total"] - 1) for each in r["gamgm"])
     stars = sorted(100 * (each["star"] - 1) for each in r["records"])
     by_lam = {lam: [each for each in r["effort"] if each["lam"] == lam] for lam in (0.1, 1.0, 10.0)}
@@ -50,6 +54,7 @@ def consensus(r: Stored) -> list[str]:
     times = span((each["time"] for each in r["effort"]), 0)
     return [
         *rows,
+        f"the power {by_anchors:.1f} of the number of anchors and {by_views:.1f} of that of views",
         f"is {stars[0]:.0f} to {stars[-1]:.0f} % above that of the best reference",
         f"it is {totals[0]:.0f} to {totals[-1]:.0f} % above that of pygmtools' `gamgm`",
         f"in {span(1 / each['time'] for each in r['gamgm'])} of its time",
