@@ -176,7 +176,9 @@ def _records(row: MadeUpRow, number: int, repeats: int) -> list[Record]:
             scores = None if row.means is None else _scores(row.means[at], row.spread, rng)
             matched = arm == "aligned" and row.matched
             objective, bound = (1.9 + 0.01 * repeat, 2.0) if matched else (None, None)
+            labels = rng.permutation(np.repeat(np.arange(4), 25))
             record = replace(record, scores=scores, seconds=0.2 + 0.1 * at, objective=objective, upper_bound=bound)
+            record = replace(record, agreement=0.5 + 0.01 * repeat, labels=labels)
         made.append(record)
     return made
 

@@ -158,7 +158,7 @@ def _one_row(row: Comparison, result: StudyResult) -> str:
     if row.outcome == UNLABELLED:
         return (
             f"{data} has no labels, so nothing can be scored: {adapter} ran ({repeats}), but whether alignment helped "
-            "cannot be said. What can be known without labels is in the report of anchor-align cluster."
+            "cannot be said. The table has what a study knows without labels, anchor-align cluster --html has more."
         )
     if row.outcome == NO_ARM:
         return f"On {data}, {adapter} does not have both arms: {' and '.join(result.versus[0])}."

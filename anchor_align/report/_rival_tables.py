@@ -44,23 +44,27 @@ def rival_sentence(result: StudyResult) -> str:
 
 
 def _scores(result: StudyResult, rows: Sequence[RivalSummary]) -> ReportTable:
-    """A row for every data set and method, with all scores and the time."""
+    """A row for every data set and method, with all scores and the time; without labels there are times alone."""
     lines: list[TableRow] = []
+    unlabelled = any(row.status == DONE for row in rows) and all(map(_unscored, rows))
+    shown = [] if unlabelled else result.scores
     for dataset in dict.fromkeys(row.dataset for row in rows):
         mine = [row for row in rows if row.dataset == dataset]
-        tops = {score: _highest(mine, score) for score in result.scores}
+        tops = {score: _highest(mine, score) for score in shown}
         for row in mine:
-            scores = [_score_cell(row, score, tops[score]) for score in result.scores]
+            scores = [_score_cell(row, score, tops[score]) for score in shown]
             lines.append((*cells(row.dataset, row.method.name), *scores, *cells(_time(row, mine[0]))))
     repeats = "one repeat" if result.repeats == 1 else f"mean ± sd over {result.repeats} repeats"
+    what = f"{', '.join(map(score_name, shown))} in %, {repeats}" if shown else "no labels, so no scores"
     caption = (
-        f"All methods on the same data and seeds: {', '.join(map(score_name, result.scores))} in %, {repeats}; "
-        f"{_footing_text(result, rows[0].footing)}; time as a multiple of that of {result.methods[0].name}"
+        f"All methods on the same data and seeds: {what}; {_footing_text(result, rows[0].footing)}; "
+        f"time as a multiple of that of {result.methods[0].name}"
     )
     columns = [Column("data", merged=True), Column("method")]
-    columns += [Column(header, numbers=True) for header in (*map(score_name, result.scores), "time")]
+    columns += [Column(header, numbers=True) for header in (*map(score_name, shown), "time")]
     reasons = dict.fromkeys(f"{row.dataset}, {row.method.name}: {row.reason}" for row in rows if row.reason)
-    return ReportTable(caption, tuple(columns), tuple(lines), bold="highest mean in bold", notes=tuple(reasons))
+    bold = "highest mean in bold" if shown else ""
+    return ReportTable(caption, tuple(columns), tuple(lines), bold=bold, notes=tuple(reasons))
 
 
 def _footing_text(result: StudyResult, footing: str) -> str:
@@ -77,6 +81,10 @@ def _highest(rows: Sequence[RivalSummary], score: str) -> float | None:
         mean for row in rows if (mean := _mean(row, score)) is not None and row.summary and not row.summary.n_failed
     ]
     return max(means) if len(means) > 1 else None
+
+
+def _unscored(row: RivalSummary) -> bool:
+    return row.summary is None or not row.summary.mean
 
 
 def _mean(row: RivalSummary, score: str) -> float | None:
@@ -102,7 +110,7 @@ def _time(row: RivalSummary, first: RivalSummary) -> str:
 
 def _differences(result: StudyResult, rows: Sequence[RivalSummary], score: str) -> ReportTable:
     """The first method minus each other one."""
-    others = [row for row in rows if row.method != result.methods[0]]
+    others = [row for row in rows if row.method != result.methods[0] and not (row.status == DONE and _unscored(row))]
     statistics = statistics_text(row.differences.get(score) for row in others)
     caption = (
         f"{result.methods[0].name} {MINUS} each other method in points of {score_name(score)}; "
@@ -111,7 +119,7 @@ def _differences(result: StudyResult, rows: Sequence[RivalSummary], score: str) 
     lines: list[TableRow] = []
     for row in others:
         found = row.differences.get(score)
-        why = "not scored" if row.status == DONE else WITHOUT_MEAN.get(row.status, FAILED_TEXT)
+        why = "not compared" if row.status == DONE else WITHOUT_MEAN.get(row.status, FAILED_TEXT)
         numbers = cells(NOTHING, NOTHING, NOTHING, "0", why) if found is None else difference_cells(found)
         lines.append((*cells(row.dataset, row.method.name), *numbers))
     return ReportTable(caption, (Column("data", merged=True), Column("method"), *DIFFERENCE_COLUMNS), tuple(lines))

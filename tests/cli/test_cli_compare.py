@@ -141,7 +141,7 @@ def test_data_without_labels(own_data: Path, tmp_path: Path, capfd: pytest.Captu
     words = ["compare", "lmvsc", "--data", str(own_data), "--clusters", "4", "--repeats", "2", "--no-cache"]
     code, out, err = run(capfd, *words, "--output", str(tmp_path / "out"))
     assert code == 0
-    assert "not scored" in out
+    assert "without labels" in out
     assert "labels" in err
     (clusters,) = (tmp_path / "out").glob("*-clusters.csv")
     table = list(csv.reader(clusters.read_text().splitlines()))
