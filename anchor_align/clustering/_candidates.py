@@ -51,7 +51,7 @@ class Candidate:
     def __post_init__(self) -> None:
         """Check the types; what depends on the data is checked later."""
         if not isinstance(self.adapter, str | Adapter):
-            raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {self.adapter!r}.")
+            raise InputTypeError(f"adapter must be a name or an instance of Adapter, got {shown(self.adapter)}.")
         pairs = tuple(self.params.items()) if isinstance(self.params, Mapping) else self.params
         if not isinstance(pairs, tuple) or not all(
             isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
@@ -193,7 +193,7 @@ def check_candidates(candidates: Any) -> tuple[Candidate, ...]:
     elif is_iterable(candidates) and not isinstance(candidates, str):
         found = tuple(candidates)
     else:
-        raise InputTypeError(f"candidates must be a list of Candidate or a dict of lists, got {candidates!r}.")
+        raise InputTypeError(f"candidates must be a list of Candidate or a dict of lists, got {shown(candidates)}.")
     for each in found:
         if not isinstance(each, Candidate):
             raise InputTypeError(
@@ -213,7 +213,7 @@ def _combined(grid: Mapping[str, Any]) -> Iterable[Candidate]:
     known = {}
     for adapter in adapters:
         if not isinstance(adapter, str):
-            raise InputTypeError(f"The adapters of a grid must be names, got {adapter!r}; use a list of Candidate.")
+            raise InputTypeError(f"Adapters of a grid must be names, got {shown(adapter)}; use a list of Candidate.")
         known[adapter] = set(get_adapter(adapter).get_params())
     settings = [name for name in lists if name not in _OWN]
     for name in settings:
