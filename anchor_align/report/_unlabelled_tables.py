@@ -53,9 +53,13 @@ def _table(result: StudyResult, rows: Sequence[Summary]) -> ReportTable:
             texts += [params_text(vary.of(arm.setting))] if vary.any_params else []
             texts += [anchors_text(arm.setting.n_anchors)]
             texts += [number_text(arm.setting.lam) if arms.depends_on_lam(name) else NOTHING] if vary.lam else []
-            lines.append(cells(*texts, name, *_known(_runs(result, arm, name))))
+            texts += [name, *_known(_runs(result, arm, name))]
+            lines.append(cells(*texts))
+    numbers = sorted({arm.n_settings for row in rows for arm in row.arms.values()})
+    grid = f"{numbers[0]} to {numbers[-1]}" if len(numbers) > 1 else f"{numbers[0]}"
+    where = f", every arm {chosen}, one of {grid}" if chosen else ""
     caption = (
-        f"Data without labels{f', every arm {chosen}' if chosen else ''}: agreement of the views' graphs (linear CKA, "
+        f"Data without labels{where}: agreement of the views' graphs (linear CKA, "
         "0 to 1), stability of the clusters over repeats (adjusted Rand index), smallest and largest cluster"
         f"{vary.common}"
     )

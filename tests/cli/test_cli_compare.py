@@ -228,6 +228,27 @@ def test_footing_agreement_has_all_footings_side_by_side(capfd: pytest.CaptureFi
     assert "one of" in out
 
 
+def test_options_given_twice_count_both_times(capfd: pytest.CaptureFixture[str]) -> None:
+    """Neither is silently dropped, and the command of the report repeats them."""
+    words = ["compare", "lmvsc", *SMALL, "--anchors", "k", "--format", "json", "--repeats", "1"]
+    words += ["--footing", "best", "--footing", "fixed", "--score", "acc", "--score", "nmi"]
+    code, out, _ = run(capfd, *words, "--versus", "aligned:unaligned", "--versus", "aligned:concat")
+    found = json.loads(out)
+    assert code == 0
+    assert [row["footing"] for row in found["summary"]] == ["fixed", "best"]
+    assert found["study"]["scores"] == ["acc", "nmi"]
+    assert len(found["study"]["versus"]) == 2
+    assert "--score acc nmi --versus aligned:unaligned aligned:concat --footing best --footing fixed" in str(found)
+
+
+@pytest.mark.slow
+def test_the_next_command_has_the_same_methods(capfd: pytest.CaptureFixture[str]) -> None:
+    """Rivals and arms are not dropped."""
+    code, _, err = run(capfd, "compare", "lmvsc", "--against", "kmeans", "--rotated", "--repeats", "1", "--no-cache")
+    assert code == 0
+    assert "next, your own data: anchor-align compare lmvsc --against kmeans --fusion rotated --data my.mat" in err
+
+
 def test_sweep_shows_lam_against_anchors(capfd: pytest.CaptureFixture[str]) -> None:
     """One line for each number of anchors, one column for each lam."""
     code, out, _ = run(capfd, "sweep", "lmvsc", *SMALL, "--anchors", "k", "2k", "--lam", "0", "0.1", "inf")
