@@ -250,7 +250,7 @@ def _counts(rows: Sequence[Comparison]) -> str:
         head = f"higher in {sum(untested)}" if parts else f"higher than {second} in {sum(untested)} of {total}"
         parts.append(f"{head}, lower in {len(untested) - sum(untested)} without a test")
     if of[EQUAL]:
-        parts.append(f"the same as {second} in every repeat of {of[EQUAL] if parts else total}")
+        parts.append(f"the same as {second} in every repeat of {count(of[EQUAL], 'comparison')}")
     unclear = ""
     if of[UNCLEAR]:
         unclear = f"; {of[UNCLEAR]} {'shows' if of[UNCLEAR] == 1 else 'show'} no clear difference"

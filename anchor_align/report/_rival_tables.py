@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..study import BETTER, DONE, NO_MEMORY, TIMEOUT, WORSE, AverageRanks, RivalSummary, StudyResult, average_ranks
+from ..study import (
+    BETTER,
+    DONE,
+    NO_MEMORY,
+    TIMEOUT,
+    TOO_FEW,
+    UNCLEAR,
+    WORSE,
+    AverageRanks,
+    RivalSummary,
+    StudyResult,
+    average_ranks,
+)
 from ._difference_tables import CHOSEN_BY, DIFFERENCE_COLUMNS, difference_cells, statistics_text
 from ._formatting import MINUS, NOTHING, count, p_text, percent, score_name
 from ._report_table import FAILED_TEXT, Column, ReportTable, TableCell, TableRow, cells
@@ -32,14 +44,22 @@ def rival_sentence(result: StudyResult) -> str:
     if not rows:
         return ""
     found = [row.differences[result.score] for row in rows]
-    tested = [each.outcome for each in found if each.p is not None]
-    better, worse = tested.count(BETTER), tested.count(WORSE)
+    outcomes = [each.outcome for each in found]
+    better, worse = outcomes.count(BETTER), outcomes.count(WORSE)
     higher, lower = (sum(sign * each.mean > 0 for each in found) for sign in (1, -1))
+    total, name = count(len(rows), "comparison"), f"{result.methods[0].name} ({score_name(result.score)})"
     rivals = count(len(dict.fromkeys(row.method.name for row in rows)), "other method")
     sets = count(len(dict.fromkeys(row.dataset for row in rows)), "data set")
+    too_few = [each.n_needed for each in found if each.outcome == TOO_FEW]
+    if too_few and not {BETTER, WORSE, UNCLEAR} & {*outcomes}:
+        # No test could find anything: to count what tests found would mislead.
+        return (
+            f"Against {rivals} on {sets}, the mean of {name} is higher in {higher} of {total}, lower in {lower}; so "
+            f"few repeats cannot show which differences are real; {max(too_few)} can."
+        )
     return (
-        f"Against {rivals} on {sets}, {result.methods[0].name} ({score_name(result.score)}) is better in {better} of "
-        f"{count(len(rows), 'comparison')}, worse in {worse}; its mean is higher in {higher}, lower in {lower}."
+        f"Against {rivals} on {sets}, {name} is better in {better} of {total}, worse in {worse}; its mean is higher in "
+        f"{higher}, lower in {lower}."
     )
 
 
