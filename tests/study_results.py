@@ -108,6 +108,12 @@ def some_labels() -> StudyResult:
     return study([MadeUpRow("digits", "lmvsc", (0.61, 0.88, 0.90)), MadeUpRow("mydata", "lmvsc", None)])
 
 
+def one_that_is_equal() -> StudyResult:
+    """One data set on which alignment is better, and one on which it changes nothing in any repeat."""
+    equal = MadeUpRow("simulated", "lmvsc", (1.0, 1.0, 1.0), spread=0.0)
+    return study([MadeUpRow("digits", "lmvsc", (0.61, 0.88, 0.90)), equal])
+
+
 def same_by_construction() -> StudyResult:
     """An adapter whose anchors correspond in all views: aligned and unaligned are the same runs."""
     return study([MadeUpRow("digits", "sfmc", (0.81, 0.81, 0.70), matched=False)])
