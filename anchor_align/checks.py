@@ -10,9 +10,14 @@ import numpy as np
 
 from .errors import InputError, InputTypeError, shown, unknown_name
 
+# More repeats of a fit than this would never end.
+MOST_REPEATS = 1_000_000
+# More samples than this cannot be drawn at random in memory.
+MOST_SAMPLES = 2**31 - 1
 
-def check_whole_number(what: str, got: object, *, least: int = 0) -> int:
-    """Whole number that is not below ``least``.
+
+def check_whole_number(what: str, got: object, *, least: int = 0, most: int | None = None) -> int:
+    """Whole number that is not below ``least`` and not above ``most``.
 
     Examples
     --------
@@ -24,6 +29,8 @@ def check_whole_number(what: str, got: object, *, least: int = 0) -> int:
         raise InputTypeError(f"{what} must be a whole number >= {least}, got {shown(got)} ({type(got).__name__}).")
     if got < least:
         raise InputError(f"{what} must be a whole number >= {least}, got {shown(int(got))}.")
+    if most is not None and int(got) > most:
+        raise InputError(f"{what} must be at most {most:,}, got {shown(int(got))}.")
     return int(got)
 
 

@@ -108,6 +108,12 @@ def some_labels() -> StudyResult:
     return study([MadeUpRow("digits", "lmvsc", (0.61, 0.88, 0.90)), MadeUpRow("mydata", "lmvsc", None)])
 
 
+def one_that_is_equal() -> StudyResult:
+    """One data set on which alignment is better, and one on which it changes nothing in any repeat."""
+    equal = MadeUpRow("simulated", "lmvsc", (1.0, 1.0, 1.0), spread=0.0)
+    return study([MadeUpRow("digits", "lmvsc", (0.61, 0.88, 0.90)), equal])
+
+
 def same_by_construction() -> StudyResult:
     """An adapter whose anchors correspond in all views: aligned and unaligned are the same runs."""
     return study([MadeUpRow("digits", "sfmc", (0.81, 0.81, 0.70), matched=False)])
@@ -176,7 +182,9 @@ def _records(row: MadeUpRow, number: int, repeats: int) -> list[Record]:
             scores = None if row.means is None else _scores(row.means[at], row.spread, rng)
             matched = arm == "aligned" and row.matched
             objective, bound = (1.9 + 0.01 * repeat, 2.0) if matched else (None, None)
+            labels = rng.permutation(np.repeat(np.arange(4), 25))
             record = replace(record, scores=scores, seconds=0.2 + 0.1 * at, objective=objective, upper_bound=bound)
+            record = replace(record, agreement=0.5 + 0.01 * repeat, labels=labels)
         made.append(record)
     return made
 

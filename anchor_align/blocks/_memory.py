@@ -28,7 +28,9 @@ def check_size(what: str, got: object) -> int | None:
     message = f'{what} must be an amount such as "500MB" or a number of bytes, got {shown(got)}.'
     if isinstance(got, bool) or not isinstance(got, (str, numbers.Integral)):
         raise InputTypeError(message)
-    found = re.fullmatch(r"\s*(\d{1,30}(?:\.\d*)?)\s*([A-Za-z]*)\s*", str(got))
+    # Python writes no number of thousands of digits.
+    text = got if isinstance(got, str) else f"{min(int(got), 10**30)}"
+    found = re.fullmatch(r"\s*(\d{1,30}(?:\.\d*)?)\s*([A-Za-z]*)\s*", text)
     size = float(found[1]) * UNITS.get(found[2].lower(), 0) if found else 0
     if size < 1:
         raise InputError(message)

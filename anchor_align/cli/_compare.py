@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..errors import AnchorAlignError, FileError, visible
 from ..study import DEFAULT_DATA
 from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK
-from ._study_options import Defaults, add_study_options, reproducing_command, study_arguments
+from ._study_options import Defaults, add_study_options, command_for_own_data, reproducing_command, study_arguments
 from ._terminal import ProgressBar, print_text, result_console, say, status, visible_line
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
         say(f"warning: finished runs are not kept: the cache {cache} cannot be written to.")
     _print_result(result, arguments.format)
     if arguments.data is None and arguments.format == "table" and not arguments.quiet:
-        methods = " ".join(arguments.adapters)
-        say(f"next, your own data: anchor-align {arguments.command} {methods} --data my.mat --html report.html")
+        say(f"next, your own data: {command_for_own_data(arguments)}")
     try:
         with status("drawing", quiet=arguments.quiet or not pictures):
             if arguments.html is not None:

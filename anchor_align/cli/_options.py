@@ -45,7 +45,9 @@ def add_plugin_option(parser: argparse._ActionsContainer) -> None:
 
 def add_data_options(parser: argparse._ActionsContainer) -> None:
     """``--views``, ``--labels``, ``--orient``, ``--join`` and others: how files are read."""
-    parser.add_argument("--views", nargs="+", metavar="KEY", help="variables that hold the views [found by the loader]")
+    parser.add_argument(
+        "--views", nargs="+", action="extend", metavar="KEY", help="variables that hold the views [found by the loader]"
+    )
     labels = parser.add_mutually_exclusive_group()
     labels.add_argument("--labels", metavar="KEY", help="variable that holds the labels [found by the loader]")
     labels.add_argument("--no-labels", action="store_const", const=False, dest="labels", help="read no labels")

@@ -134,13 +134,13 @@ def _add_result(group: argparse._ArgumentGroup) -> None:
         "--score",
         choices=SCORES,
         nargs="+",
-        default=["acc"],
+        action="extend",
         help="scores that tables show; the first is also that of the figures [acc]",
     )
     group.add_argument(
         "--versus",
         nargs="+",
-        default=[":".join(DEFAULT_VERSUS)],
+        action="extend",
         metavar="ARM:ARM",
         help="pairs of arms to compare: aligned:concat is aligned - concat; rotated:aligned adds the arm rotated; the "
         "first pair is that of the figures [aligned:unaligned]",
@@ -148,7 +148,7 @@ def _add_result(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--footing",
         choices=[*FOOTINGS, "both", "all"],
-        default="fixed",
+        action="append",
         help="fixed: every setting is a row; agreement: the setting of each arm that the views agree on, no labels "
         "used, with the first setting and the best one beside it; best: the best setting of each arm, chosen by the "
         "labels, as in much of the literature; both: fixed and best; all: all three [fixed]",
@@ -206,8 +206,6 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         "drop",
         "repeats",
         "seed",
-        "score",
-        "versus",
         "jobs",
         "timeout",
     )
@@ -219,7 +217,9 @@ def study_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
         "params": _merged(arguments.params),
         "reference": int(arguments.reference) if arguments.reference.isdecimal() else arguments.reference,
         "fusions": list(dict.fromkeys(arguments.fusion)),
-        "footings": {"both": ("fixed", "best"), "all": FOOTINGS}.get(arguments.footing, (arguments.footing,)),
+        "score": arguments.score or ["acc"],
+        "versus": arguments.versus or [":".join(DEFAULT_VERSUS)],
+        "footings": _footings(arguments),
         "plugins": arguments.plugin,
     }
 
@@ -246,12 +246,30 @@ def reproducing_command(arguments: argparse.Namespace) -> str:
     words += ["--many-to-one"] if arguments.many_to_one else []
     words += ["--fusion", *dict.fromkeys(arguments.fusion)] if arguments.fusion else []
     words += ["--repeats", str(arguments.repeats), "--seed", str(arguments.seed)]
-    words += ["--score", *arguments.score] if arguments.score != ["acc"] else []
-    words += ["--versus", *arguments.versus] if arguments.versus != [":".join(DEFAULT_VERSUS)] else []
-    words += ["--footing", arguments.footing] if arguments.footing != "fixed" else []
+    words += ["--score", *arguments.score] if arguments.score not in (None, ["acc"]) else []
+    words += ["--versus", *arguments.versus] if arguments.versus not in (None, [":".join(DEFAULT_VERSUS)]) else []
+    for footing in arguments.footing or ():
+        words += ["--footing", footing] if arguments.footing != ["fixed"] else []
     for path in arguments.plugin:
         words += ["--plugin", path]
     return shlex.join(words)
+
+
+def command_for_own_data(arguments: argparse.Namespace) -> str:
+    """The command with the same methods and arms, for data that the user has."""
+    words = ["anchor-align", arguments.command, *arguments.adapters]
+    words += ["--against", *arguments.against] if arguments.against else []
+    words += ["--fusion", *dict.fromkeys(arguments.fusion)] if arguments.fusion else []
+    for path in arguments.plugin:
+        words += ["--plugin", path]
+    return shlex.join([*words, "--data", "my.mat", "--html", "report.html"])
+
+
+def _footings(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """All footings that were asked for, each once, in the order of reports."""
+    several = {"both": ("fixed", "best"), "all": FOOTINGS}
+    asked = {each for name in arguments.footing or ("fixed",) for each in several.get(name, (name,))}
+    return tuple(each for each in FOOTINGS if each in asked)
 
 
 def _number_text(value: float) -> str:

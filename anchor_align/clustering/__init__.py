@@ -5,7 +5,7 @@ from ._assignment import Assignment
 from ._candidates import Candidate, CandidateResult, ChoiceCost, ChoiceProgress
 from ._choose import Choice, choice_cost, choose
 from ._cluster_curves import CAUTION, CURVE_SUMMARIES, ClusterCurve, ClusterCurves, cluster_number_curves
-from ._criteria import Criteria, DrawCriteria, chosen_setting
+from ._criteria import Criteria, DrawCriteria, chosen_setting, stability
 from ._estimator import AlignedClusterer
 from ._fit_quality import FitQuality, fit_quality
 from ._fuse import fuse
@@ -49,5 +49,6 @@ __all__ = [
     "fuse",
     "load",
     "progress_text",
+    "stability",
     "time_text",
 ]

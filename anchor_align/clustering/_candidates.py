@@ -213,9 +213,7 @@ def _combined(grid: Mapping[str, Any]) -> Iterable[Candidate]:
     known = {}
     for adapter in adapters:
         if not isinstance(adapter, str):
-            raise InputTypeError(
-                f"The adapters of a grid must be names, got {shown(adapter)}; use a list of Candidate."
-            )
+            raise InputTypeError(f"Adapters of a grid must be names, got {shown(adapter)}; use a list of Candidate.")
         known[adapter] = set(get_adapter(adapter).get_params())
     settings = [name for name in lists if name not in _OWN]
     for name in settings:

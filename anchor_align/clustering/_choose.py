@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ..checks import check_callback, check_seed, check_whole_number
+from ..checks import MOST_REPEATS, check_callback, check_seed, check_whole_number
 from ..errors import MissingExtraError, unknown_name
 from ..matching import check_reference
 from ._candidates import AUTO_CANDIDATES, Candidate, CandidateResult, ChoiceCost, ChoiceProgress, check_candidates
@@ -186,7 +186,7 @@ def _prepared(
     ranking = Ranking(
         check_whole_number("n_clusters", n_clusters, least=1),
         check_seed(random_state),
-        check_whole_number("draws", draws, least=1),
+        check_whole_number("draws", draws, least=1, most=MOST_REPEATS),
         check_whole_number("sample", sample, least=2),
         check_reference(clusterer.reference, len(checked.matrices), checked.names),
         clusterer.many_to_one,

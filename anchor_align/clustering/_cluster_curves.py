@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from ..arrays import FloatArray, IndexArray
 from ..blocks import working
-from ..checks import check_callback, check_seed, check_whole_number, is_iterable
+from ..checks import MOST_REPEATS, check_callback, check_seed, check_whole_number, is_iterable
 from ..errors import InputError, InputTypeError, MissingExtraError, shown
 from ..fusion import Fusion
 from ..graphs import leading_agreement, samples_of
@@ -150,7 +150,7 @@ def cluster_number_curves(
     checked = check_views(views, column_groups, mask=mask, missing=missing, join=join)
     if checked.distributed:
         raise InputError("The number of clusters is explored in memory; pass a sample of the views of the cluster.")
-    seed, n_draws = check_seed(random_state), check_whole_number("draws", draws, least=1)
+    seed, n_draws = check_seed(random_state), check_whole_number("draws", draws, least=1, most=MOST_REPEATS)
     taken = sample_views(checked, check_whole_number("sample", sample, least=4), seed)
     if taken.n_samples < 2 * wanted[-1]:
         raise InputError(f"Halves of {taken.n_samples} samples are too small for {wanted[-1]} clusters.")

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from ..arrays import BoolArray, FloatArray, IndexArray
 from ..blocks import working
-from ..checks import check_whole_number
-from ..errors import AnchorAlignError, InputError
+from ..checks import MOST_REPEATS, check_whole_number
+from ..errors import AnchorAlignError, InputError, InputTypeError, shown
 from ..graphs import GramMatrices, StoredGraphs, pair_agreement
 from ..metrics import ari
 from ..plugins import made_graphs
@@ -81,7 +81,9 @@ def fit_quality(
     >>> bool(quality.agreement[0, 1] > quality.chance[0, 1]), [round(each, 2) for each in quality.stability]
     (True, [1.0, 1.0])
     """
-    n_draws, most = check_whole_number("draws", draws), check_whole_number("sample", sample, least=4)
+    if not isinstance(clusterer, AlignedClusterer):
+        raise InputTypeError(f"clusterer must be a fitted AlignedClusterer, got {shown(clusterer)}.")
+    n_draws, most = check_whole_number("draws", draws, most=MOST_REPEATS), check_whole_number("sample", sample, least=4)
     given = check_views(
         views, clusterer.column_groups, mask=mask, missing=clusterer.missing, join=clusterer.join
     ).ordered_as(clusterer._layout)

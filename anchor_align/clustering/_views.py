@@ -138,7 +138,7 @@ class Views:
     def ordered_as(self, fitted: dict[str, Layout]) -> Views:
         """The same views in the order of the fit. They must have the views and features of the fit."""
         if set(self.names) != set(fitted):
-            raise InputError(f"Got views {', '.join(self.names)}; fitted on {', '.join(fitted)}.")
+            raise _other_views(self.names, tuple(fitted))
         for name, got in self.layout.items():
             got.check(name, fitted[name], alone=len(fitted) == 1)
         at = [self.names.index(name) for name in fitted]
@@ -150,6 +150,19 @@ class Views:
             columns=tuple(self.columns[i] for i in at),
             mask=mask,
         )
+
+
+def _other_views(got: Sequence[str], fitted: Sequence[str]) -> InputError:
+    """Views that are not those of the fit: which are lacking, which are too many, and what to do."""
+    message = f"Got views {', '.join(got)}; fitted on {', '.join(fitted)}."
+    if lacking := [name for name in fitted if name not in got]:
+        message += (
+            f" Missing: {', '.join(lacking)}. For new samples that do not have a view, pass rows of NaN for it and set "
+            "missing='nan' (--missing nan); or fit again without it."
+        )
+    if strange := [name for name in got if name not in fitted]:
+        message += f" Not in the fit: {', '.join(strange)}; leave out or rename."
+    return InputError(message)
 
 
 def check_views(

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import FloatArray
-from ..checks import check_seed, check_whole_number
+from ..checks import MOST_SAMPLES, check_seed, check_whole_number
 from ..errors import unknown_name
 from ._multi_view_data import MultiViewData
 
@@ -61,7 +61,7 @@ def make_simulated(random_state: Any = 0, *, n_per_cluster: int = 50) -> MultiVi
     >>> [view.shape for view in data.views]
     [(200, 2), (200, 2)]
     """
-    n_per_cluster = check_whole_number("n_per_cluster", n_per_cluster, least=1)
+    n_per_cluster = check_whole_number("n_per_cluster", n_per_cluster, least=1, most=MOST_SAMPLES)
     rng = np.random.default_rng(check_seed(random_state))
     labels = rng.permutation(np.repeat(np.arange(4), n_per_cluster))
     views = [np.asarray(centres)[labels] + SPREAD * rng.standard_normal((len(labels), 2)) for centres in CENTRES]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -83,6 +85,27 @@ def join_entries(
         moved,
         tuple(Note("samples", "", text) for text in notes),
     )
+
+
+@contextmanager
+def naming_transposed(entries: Sequence[Entry], *, are_turned: bool) -> Iterator[None]:
+    """Add to an error that samples seem to be rows of one table and columns of another, if names say so.
+
+    ``are_turned``: all entries were transposed, because samples are columns.
+    """
+    try:
+        yield
+    except InputError as error:
+        for one, other in itertools.permutations((each for each in entries if each.ids and each.heads), 2):
+            rows, columns = set(one.ids), set(other.heads)
+            if rows.isdisjoint(other.ids) and 2 * len(rows & columns) > max(len(rows), len(columns)):
+                with_rows, with_columns = (other, one) if are_turned else (one, other)
+                raise InputError(
+                    f"{error} Samples seem to be the rows of {with_rows.key!r} and the columns of "
+                    f"{with_columns.key!r}, by their names: save both with samples as rows, or both with samples as "
+                    "columns and say orient='columns' (--orient columns)."
+                ) from error
+        raise
 
 
 def turned(entry: Entry) -> Entry:

@@ -21,7 +21,7 @@ from ._entries import Entry, find_entry, flatten, listed, naming, quoted, readin
 from ._file_formats import ENDINGS, EXPECTED, open_list, open_source
 from ._find_labels import LabelChoice, choose_labels, has_label_name, is_misnamed, named_labels, read_labels
 from ._find_views import ViewChoice, guess_views, named_views
-from ._joined_entries import ChosenSamples, JoinedEntries, choose_samples, join_entries, turned
+from ._joined_entries import ChosenSamples, JoinedEntries, choose_samples, join_entries, naming_transposed, turned
 from ._multi_view_data import MultiViewData, Note
 from ._orientation import ORIENTATIONS, find_orientation
 from ._read_options import IndexName, ReadOptions
@@ -229,12 +229,15 @@ def _from_entries(
     flat = flatten(listed_entries)
     if keys is None and any(entry.part for entry in flat):
         keys = default_views(flat)
-    if orient == "columns" and any(entry.heads for entry in flat):
+    are_turned = orient == "columns" and any(entry.heads for entry in flat)
+    if are_turned:
         flat, orient = [turned(entry) for entry in flat], "rows"
-    joined = JoinedEntries(flat) if orient == "columns" else join_entries(flat, keys, labels, join)
+    with naming_transposed(flat, are_turned=are_turned):
+        joined = JoinedEntries(flat) if orient == "columns" else join_entries(flat, keys, labels, join)
     entries = joined.entries
     views, choice = _choose(entries, [e for e in listed_entries if e.kind == "struct"], keys, labels)
-    side = find_orientation(views.entries, choice.labels.n_samples if choice.labels else None, orient)
+    with naming_transposed(views.entries, are_turned=are_turned):
+        side = find_orientation(views.entries, choice.labels.n_samples if choice.labels else None, orient)
     sources = [entry for entry in entries if choice.labels and entry.key == choice.labels.key]
     if join is not None and (any(side.transposed) or not any(view.ids for view in views.entries)):
         raise InputError(

@@ -35,10 +35,9 @@ class ReadOptions:
             raise InputTypeError(f"index must be the name of a column, False or None, got {shown(index)}.")
         if sep is not None and not (isinstance(sep, str) and len(sep) == 1 and sep not in '"\r\n'):
             raise InputError(f"sep must be one character, such as ';', got {shown(sep)}.")
-        if decimal not in (None, ".", ","):
+        if decimal is not None and not (isinstance(decimal, str) and decimal in (".", ",")):
             raise InputError(f"decimal must be '.' or ',', got {shown(decimal)}.")
         if decimal == "," and sep == ",":
             raise InputError("sep and decimal are both ','; numbers with a decimal comma need another separator.")
         size = check_size("max_bytes", max_bytes)
-        mark = decimal if isinstance(decimal, str) else None
-        return cls(size, check_flag("mmap", mmap), index, sep, mark)
+        return cls(size, check_flag("mmap", mmap), index, sep, decimal)

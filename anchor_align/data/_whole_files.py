@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from ..errors import FileError
+from ..errors import FileError, InputTypeError, shown
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes | Callable[[BinaryIO], object]) -> None:
@@ -69,9 +69,22 @@ def unfinished(path: Path) -> Path:
 @contextmanager
 def writing(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn errors of the operating system into one sentence that names the file."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputTypeError(f"path must be a file, got {shown(path)}.")
+    name = os.fspath(path)
+    if not isinstance(name, str) or "\0" in name or not _encodable(name):
+        raise FileError(f"Cannot write {shown(name)}: no file can have this name.")
     try:
         yield
     except FileError:
         raise
     except OSError as error:
         raise FileError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+def _encodable(name: str) -> bool:
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        return False
+    return True

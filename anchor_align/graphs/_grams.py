@@ -237,14 +237,16 @@ class GramMatrices:
 
     def structure(self, view: int, other: int | None = None) -> FloatArray:
         """S_v = Z_v' Z_v, shape (anchors, anchors); over the samples shared with view ``other``, if it is given."""
-        if self.pairs is None or other is None:
+        shared = None if other is None else self._view(other)
+        if self.pairs is None or shared is None:
             return self.cross(view, view)
-        return self.pairs.structure(view, other, self.sizes)
+        return self.pairs.structure(self._view(view), shared, self.sizes)
 
     def column_sums(self, view: int, other: int | None = None) -> FloatArray:
         """Column sums of the graph of a view; over the samples shared with view ``other``, if it is given."""
+        shared = self._view(view if other is None else other)
         if self.pairs is not None:
-            return self.pairs.masses[view if other is None else other, self._columns(view)]
+            return self.pairs.masses[shared, self._columns(view)]
         if self.sums is not None:
             return self.sums[self._columns(view)]
         # If the rows of the graph sum to one, which 1' S 1 = n shows, the column sums are S 1.
@@ -262,7 +264,14 @@ class GramMatrices:
         return PairSums.of_all(self.matrix, sums, self.sizes, self.n_samples)
 
     def _columns(self, view: int) -> slice:
-        return columns_of(view, self.sizes)
+        return columns_of(self._view(view), self.sizes)
+
+    def _view(self, view: object) -> int:
+        """The number of a view; counted from the end if it is negative, as in lists."""
+        if isinstance(view, (int, np.integer)) and -self.n_views <= view < self.n_views:
+            return int(view) % self.n_views
+        error = InputError if isinstance(view, (int, np.integer)) else InputTypeError
+        raise error(f"A view must be a whole number from 0 to {self.n_views - 1}, got {shown(view)}.")
 
 
 def _too_small(view: int) -> InputError:

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, clone
 
 from ..arrays import Graph, IndexArray, is_sparse
 from ..blocks import ScaledRows, as_floats, check_finite, check_graph, engine_of, join_tables, read_only
-from ..checks import check_whole_number
+from ..checks import check_flag, check_whole_number
 from ..errors import AdapterError, InputError, InputTypeError, shown
 from ._adapter_calls import check_labels
 
@@ -163,7 +163,8 @@ def as_baseline(clusterer: Any, name: str | None = None, *, scaled: bool = True)
     Raises
     ------
     InputTypeError
-        If ``clusterer`` is neither a function nor an instance with ``fit_predict`` and ``get_params``.
+        If ``clusterer`` is neither a function nor an instance with ``fit_predict`` and ``get_params``, ``name`` is not
+        text, or ``scaled`` is not True or False.
 
     Examples
     --------
@@ -176,6 +177,9 @@ def as_baseline(clusterer: Any, name: str | None = None, *, scaled: bool = True)
     >>> acc(data.labels, baseline.fit_predict(data.views, n_clusters=4, random_state=0))
     1.0
     """
+    if name is not None and not isinstance(name, str):
+        raise InputTypeError(f"name must be the name of the baseline, got {shown(name)}.")
+    check_flag("scaled", scaled)
     usable = all(callable(getattr(clusterer, each, None)) for each in ("fit_predict", "get_params"))
     if not usable and callable(clusterer) and not isinstance(clusterer, type):
         return FunctionBaseline(clusterer, getattr(clusterer, "__name__", "function") if name is None else name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from ..checks import check_flag
@@ -242,7 +242,7 @@ def get_adapter(name: str, /, **params: Any) -> Adapter:
     ...
     anchor_align.errors.UnknownNameError: Unknown lmvsc parameter 'alhpa'; known: 'alpha', ... Did you mean 'alpha'?
     """
-    return _load(until=lambda loader: name in {record.name for record in loader.adapters.values()}).get(name, **params)
+    return _load(until=lambda loader: _has(loader.adapters, name)).get(name, **params)
 
 
 def get_baseline(name: str, /, **params: Any) -> Baseline:
@@ -272,8 +272,7 @@ def get_baseline(name: str, /, **params: Any) -> Baseline:
     >>> acc(data.labels, get_baseline("rmkm", n_init=5).fit_predict(data.views, n_clusters=4, random_state=0))
     1.0
     """
-    found = _load(until=lambda loader: name in {record.name for record in loader.baselines.values()})
-    return found.baseline(name, **params)
+    return _load(until=lambda loader: _has(loader.baselines, name)).baseline(name, **params)
 
 
 def list_baselines() -> tuple[BaselineRecord, ...]:
@@ -324,3 +323,8 @@ def list_fusions() -> tuple[FusionRecord, ...]:
     ['unaligned', 'aligned', 'rotated', 'concat']
     """
     return load_plugins().fusions
+
+
+def _has(records: Mapping[str, AdapterRecord | BaselineRecord], name: object) -> bool:
+    """Whether a record has this name; other things than names may have no hash, or compare in their own way."""
+    return isinstance(name, str) and any(record.name == name for record in records.values())

@@ -253,9 +253,10 @@ class Registry:
                 return record
         known = [record.name for record in records]
         hint = ""
-        if what == "adapter" and any(record.name == name for record in self.baselines):
+        text = name if isinstance(name, str) else None
+        if what == "adapter" and any(record.name == text for record in self.baselines):
             hint = f" {name!r} is a baseline: an adapter is compared with it by --against {name}, or against=."
-        elif what == "baseline" and any(record.name == name for record in self.adapters):
+        elif what == "baseline" and any(record.name == text for record in self.adapters):
             hint = f" {name!r} is an adapter: get_adapter({name!r})."
         raise UnknownNameError(f"{unknown_name(what, name, known)}{hint}{self._why_not(name)}")
 

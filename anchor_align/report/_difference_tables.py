@@ -112,9 +112,8 @@ def _row_cells(row: Summary, arms: tuple[str, str], score: str) -> TableRow:
     found = row.contrasts.get(arms, {}).get(score)
     if found is not None:
         return difference_cells(found)
-    unlabelled = any(arm.n_done and not arm.mean for arm in row.arms.values())
     absent = [arm for arm in arms if arm not in row.arms]
-    why = "not scored" if unlabelled else f"no arm {absent[0]}" if absent else FAILED_TEXT
+    why = f"no arm {absent[0]}" if absent else FAILED_TEXT
     return cells(NOTHING, NOTHING, NOTHING, "0", why)
 
 

@@ -36,7 +36,7 @@ def footing_table(result: StudyResult) -> ReportTable | None:
     headers = (*(text for name in FOOTINGS[:-1] for text in (name, "regret")), FOOTINGS[-1])
     columns = (Column("data", merged=True), Column("adapter", merged=True), Column("arm"))
     made = [(*cells(row.dataset, row.adapter, arm), *_cells(means)) for row, arm, means in lines]
-    if len(groups) > 1:
+    if len({(row.dataset, row.adapter) for row, _, _ in lines}) > 1:
         made += _overall(lines)
     return ReportTable(caption, (*columns, *(Column(text, numbers=True) for text in headers)), tuple(made))
 

@@ -30,6 +30,7 @@ from ._html_elements import arm_name, cell, escaped, facts, paragraph, row_name,
 from ._outcomes import FAILED, NO_ARM, UNLABELLED, Comparison, comparisons
 from ._report_table import ReportTable, TableCell
 from ._study_tables import arm_cells
+from ._unlabelled_tables import is_unlabelled, unlabelled_tables
 
 # Longer tables are folded: the figures show the same.
 MOST_ROWS = 40
@@ -41,16 +42,20 @@ SIGNS = {BETTER: ("▲", 0), WORSE: ("▼", 1)}
 
 
 def result_tables(result: StudyResult) -> list[str]:
-    """A table for every score, and for every further pair of arms: rows in which nothing was chosen by label first."""
+    """A table for every score, and for every further pair of arms: rows in which nothing was chosen by label first.
+
+    Data without labels have no scores; tables of what is known about them come last.
+    """
     made = []
     makers = {"fixed": _fixed_table, "agreement": _agreement_table, "best": _best_table}
     for footing, make in makers.items():
-        if result.of_footing(footing):
+        if not all(map(is_unlabelled, result.of_footing(footing))):
             for arms, score in itertools.product(result.versus, result.scores):
-                made.append(make(result, comparisons(result, footing, arms, score), arms, score))
+                rows = [row for row in comparisons(result, footing, arms, score) if not is_unlabelled(row.summary)]
+                made.append(make(result, rows, arms, score))
     if result.of_footing("agreement") and (footings := footing_table(result)) is not None:
         made.append(plain_table(footings))
-    return made
+    return [*made, *map(plain_table, unlabelled_tables(result))]
 
 
 def _fixed_table(result: StudyResult, rows: Sequence[Comparison], arms: tuple[str, str], score: str) -> str:

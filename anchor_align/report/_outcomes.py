@@ -158,7 +158,7 @@ def _one_row(row: Comparison, result: StudyResult) -> str:
     if row.outcome == UNLABELLED:
         return (
             f"{data} has no labels, so nothing can be scored: {adapter} ran ({repeats}), but whether alignment helped "
-            "cannot be said. What can be known without labels is in the report of anchor-align cluster."
+            "cannot be said. The table has what a study knows without labels, anchor-align cluster --html has more."
         )
     if row.outcome == NO_ARM:
         return f"On {data}, {adapter} does not have both arms: {' and '.join(result.versus[0])}."
@@ -250,7 +250,7 @@ def _counts(rows: Sequence[Comparison]) -> str:
         head = f"higher in {sum(untested)}" if parts else f"higher than {second} in {sum(untested)} of {total}"
         parts.append(f"{head}, lower in {len(untested) - sum(untested)} without a test")
     if of[EQUAL]:
-        parts.append(f"the same as {second} in every repeat of {of[EQUAL] if parts else total}")
+        parts.append(f"the same as {second} in every repeat of {count(of[EQUAL], 'comparison')}")
     unclear = ""
     if of[UNCLEAR]:
         unclear = f"; {of[UNCLEAR]} {'shows' if of[UNCLEAR] == 1 else 'show'} no clear difference"

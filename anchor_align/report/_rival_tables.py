@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..study import BETTER, DONE, NO_MEMORY, TIMEOUT, WORSE, AverageRanks, RivalSummary, StudyResult, average_ranks
+from ..study import (
+    BETTER,
+    DONE,
+    NO_MEMORY,
+    TIMEOUT,
+    TOO_FEW,
+    UNCLEAR,
+    WORSE,
+    AverageRanks,
+    RivalSummary,
+    StudyResult,
+    average_ranks,
+)
 from ._difference_tables import CHOSEN_BY, DIFFERENCE_COLUMNS, difference_cells, statistics_text
 from ._formatting import MINUS, NOTHING, count, p_text, percent, score_name
 from ._report_table import FAILED_TEXT, Column, ReportTable, TableCell, TableRow, cells
@@ -32,35 +44,47 @@ def rival_sentence(result: StudyResult) -> str:
     if not rows:
         return ""
     found = [row.differences[result.score] for row in rows]
-    tested = [each.outcome for each in found if each.p is not None]
-    better, worse = tested.count(BETTER), tested.count(WORSE)
+    outcomes = [each.outcome for each in found]
+    better, worse = outcomes.count(BETTER), outcomes.count(WORSE)
     higher, lower = (sum(sign * each.mean > 0 for each in found) for sign in (1, -1))
+    total, name = count(len(rows), "comparison"), f"{result.methods[0].name} ({score_name(result.score)})"
     rivals = count(len(dict.fromkeys(row.method.name for row in rows)), "other method")
     sets = count(len(dict.fromkeys(row.dataset for row in rows)), "data set")
+    too_few = [each.n_needed for each in found if each.outcome == TOO_FEW]
+    if too_few and not {BETTER, WORSE, UNCLEAR} & {*outcomes}:
+        # No test could find anything: to count what tests found would mislead.
+        return (
+            f"Against {rivals} on {sets}, the mean of {name} is higher in {higher} of {total}, lower in {lower}; so "
+            f"few repeats cannot show which differences are real; {max(too_few)} can."
+        )
     return (
-        f"Against {rivals} on {sets}, {result.methods[0].name} ({score_name(result.score)}) is better in {better} of "
-        f"{count(len(rows), 'comparison')}, worse in {worse}; its mean is higher in {higher}, lower in {lower}."
+        f"Against {rivals} on {sets}, {name} is better in {better} of {total}, worse in {worse}; its mean is higher in "
+        f"{higher}, lower in {lower}."
     )
 
 
 def _scores(result: StudyResult, rows: Sequence[RivalSummary]) -> ReportTable:
-    """A row for every data set and method, with all scores and the time."""
+    """A row for every data set and method, with all scores and the time; without labels there are times alone."""
     lines: list[TableRow] = []
+    unlabelled = any(row.status == DONE for row in rows) and all(map(_unscored, rows))
+    shown = [] if unlabelled else result.scores
     for dataset in dict.fromkeys(row.dataset for row in rows):
         mine = [row for row in rows if row.dataset == dataset]
-        tops = {score: _highest(mine, score) for score in result.scores}
+        tops = {score: _highest(mine, score) for score in shown}
         for row in mine:
-            scores = [_score_cell(row, score, tops[score]) for score in result.scores]
+            scores = [_score_cell(row, score, tops[score]) for score in shown]
             lines.append((*cells(row.dataset, row.method.name), *scores, *cells(_time(row, mine[0]))))
     repeats = "one repeat" if result.repeats == 1 else f"mean ± sd over {result.repeats} repeats"
+    what = f"{', '.join(map(score_name, shown))} in %, {repeats}" if shown else "no labels, so no scores"
     caption = (
-        f"All methods on the same data and seeds: {', '.join(map(score_name, result.scores))} in %, {repeats}; "
-        f"{_footing_text(result, rows[0].footing)}; time as a multiple of that of {result.methods[0].name}"
+        f"All methods on the same data and seeds: {what}; {_footing_text(result, rows[0].footing)}; "
+        f"time as a multiple of that of {result.methods[0].name}"
     )
     columns = [Column("data", merged=True), Column("method")]
-    columns += [Column(header, numbers=True) for header in (*map(score_name, result.scores), "time")]
+    columns += [Column(header, numbers=True) for header in (*map(score_name, shown), "time")]
     reasons = dict.fromkeys(f"{row.dataset}, {row.method.name}: {row.reason}" for row in rows if row.reason)
-    return ReportTable(caption, tuple(columns), tuple(lines), bold="highest mean in bold", notes=tuple(reasons))
+    bold = "highest mean in bold" if shown else ""
+    return ReportTable(caption, tuple(columns), tuple(lines), bold=bold, notes=tuple(reasons))
 
 
 def _footing_text(result: StudyResult, footing: str) -> str:
@@ -77,6 +101,10 @@ def _highest(rows: Sequence[RivalSummary], score: str) -> float | None:
         mean for row in rows if (mean := _mean(row, score)) is not None and row.summary and not row.summary.n_failed
     ]
     return max(means) if len(means) > 1 else None
+
+
+def _unscored(row: RivalSummary) -> bool:
+    return row.summary is None or not row.summary.mean
 
 
 def _mean(row: RivalSummary, score: str) -> float | None:
@@ -102,7 +130,7 @@ def _time(row: RivalSummary, first: RivalSummary) -> str:
 
 def _differences(result: StudyResult, rows: Sequence[RivalSummary], score: str) -> ReportTable:
     """The first method minus each other one."""
-    others = [row for row in rows if row.method != result.methods[0]]
+    others = [row for row in rows if row.method != result.methods[0] and not (row.status == DONE and _unscored(row))]
     statistics = statistics_text(row.differences.get(score) for row in others)
     caption = (
         f"{result.methods[0].name} {MINUS} each other method in points of {score_name(score)}; "
@@ -111,7 +139,7 @@ def _differences(result: StudyResult, rows: Sequence[RivalSummary], score: str) 
     lines: list[TableRow] = []
     for row in others:
         found = row.differences.get(score)
-        why = "not scored" if row.status == DONE else WITHOUT_MEAN.get(row.status, FAILED_TEXT)
+        why = "not compared" if row.status == DONE else WITHOUT_MEAN.get(row.status, FAILED_TEXT)
         numbers = cells(NOTHING, NOTHING, NOTHING, "0", why) if found is None else difference_cells(found)
         lines.append((*cells(row.dataset, row.method.name), *numbers))
     return ReportTable(caption, (Column("data", merged=True), Column("method"), *DIFFERENCE_COLUMNS), tuple(lines))

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ..study import DONE, Anchors, ArmSummary, StudyResult, Summary
+from ..study import Anchors, ArmSummary, StudyResult, Summary
 from ._arms import Arms
 from ._difference_tables import CHOSEN_BY, difference_tables, more_settings
 from ._footing_table import footing_table
@@ -23,6 +23,7 @@ from ._formatting import (
 )
 from ._report_table import FAILED_TEXT, Column, ReportTable, TableCell, TableRow, cells, setting_cells, setting_columns
 from ._rival_tables import rival_tables
+from ._unlabelled_tables import is_unlabelled, unlabelled_tables
 
 HIGHEST = "highest mean in bold"
 # As many as fit 80 columns and the width of a page.
@@ -34,24 +35,26 @@ def study_tables(result: StudyResult) -> tuple[ReportTable, ...]:
 
     Methods that are compared with each other come first. For each footing the scores of the arms come before the
     differences. The scores of a sweep are laid out by anchors and ``lam``. With the footing "agreement", the last table
-    has all footings side by side. What failed, or has no labels, is said once, below the first scores.
+    has all footings side by side. Data without labels have tables of their own, without scores. What failed is said
+    once, below the first scores.
     """
     scores: list[ReportTable] = []
     rest: list[ReportTable] = []
-    fixed = result.of_footing("fixed")
+    fixed = [row for row in result.of_footing("fixed") if not is_unlabelled(row)]
     if fixed:
         vary = varying(row.setting for row in fixed if row.setting)
         scores += _sweep_tables(result, fixed, vary) if result.kind == "sweep" else [_scores(result, fixed, vary)]
         rest += difference_tables(result, fixed, vary)
     for footing in CHOSEN_BY:
-        if chosen := result.of_footing(footing):
+        if chosen := [row for row in result.of_footing(footing) if not is_unlabelled(row)]:
             (rest if scores else scores).append(_chosen_scores(result, chosen))
             rest += difference_tables(result, chosen, None)
     if result.of_footing("agreement") and (footings := footing_table(result)) is not None:
         rest.append(footings)
-    if scores:
-        scores[-1] = replace(scores[-1], notes=(*_failures(result), *_unlabelled(result)))
-    return (*rival_tables(result), *scores, *rest)
+    known = unlabelled_tables(result)
+    if first := scores or known:
+        first[-1] = replace(first[-1], notes=(*_failures(result), *first[-1].notes))
+    return (*rival_tables(result), *scores, *rest, *known)
 
 
 def arm_cells(summary: Summary, arms: Iterable[str], score: str) -> TableRow:
@@ -216,8 +219,3 @@ def _failures(result: StudyResult) -> list[str]:
         shown = "all arms" if len(which) == len(arms.fusions) else " and ".join(which)
         lines.append(f"failed: {dataset}, {adapter}, {shown}, {len(found)} of {runs[dataset, adapter]} runs: {reason}")
     return lines
-
-
-def _unlabelled(result: StudyResult) -> list[str]:
-    names = dict.fromkeys(r.setting.dataset for r in result.records if r.status == DONE and r.scores is None)
-    return [f"{name}: clustered but not scored: the data have no labels" for name in names]

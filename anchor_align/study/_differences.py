@@ -161,7 +161,12 @@ def check_versus(versus: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _checked(first: ArrayLike, second: ArrayLike) -> tuple[FloatArray, FloatArray]:
-    a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    try:
+        a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputTypeError(
+            f"Paired scores must be two lists of numbers, got {shown(first)} and {shown(second)}."
+        ) from error
     if a.ndim != 1 or a.shape != b.shape or a.size == 0:
         raise InputError(f"Paired scores must be two lists of one length >= 1; got shapes {a.shape} and {b.shape}.")
     if not (np.isfinite(a).all() and np.isfinite(b).all()):

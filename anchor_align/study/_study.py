@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..blocks import check_join
-from ..checks import check_callback, check_choice, check_flag, check_number, check_whole_number
+from ..checks import MOST_REPEATS, check_callback, check_choice, check_flag, check_number, check_whole_number
 from ..errors import InputError, InputTypeError
 from ..matching import check_lam
 from ..plugins import check_files, has_third_party, load_plugins
@@ -153,7 +153,7 @@ def compare(
         n_anchors=_listed(n_anchors),
         lam=tuple(map(check_lam, _listed(lam))),
         params=_check_params(params),
-        repeats=check_whole_number("repeats", repeats, least=1),
+        repeats=check_whole_number("repeats", repeats, least=1, most=MOST_REPEATS),
         seed=check_whole_number("seed", seed, least=0),
         reference=reference,
         options=ViewOptions.checked(missing, drop, weights, many_to_one),
@@ -256,7 +256,7 @@ def _check_params(params: object) -> dict[str, tuple[object, ...]]:
         raise InputTypeError(f"params must be a dict of values by setting, got {type(params).__name__}.")
     for name in params:
         if not isinstance(name, str):
-            raise InputTypeError(f"The keys of params must be names of settings, got {name!r}.")
+            raise InputTypeError(f"The keys of params must be names of settings, got a {type(name).__name__}.")
     return {name: _listed(values) for name, values in params.items()}
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..arrays import BoolArray
-from ..checks import check_choice, check_flag, check_number, check_whole_number, is_iterable
+from ..checks import MOST_SAMPLES, check_choice, check_flag, check_number, check_whole_number, is_iterable
 from ..clustering import AnchorRule, Views
 from ..clustering import anchors_for as anchors_for
 from ..errors import InputError, shown
@@ -101,10 +101,11 @@ def drop_mask(n_views: int, n_samples: int, rate: float, seed: int, mask: BoolAr
     (0.7, True)
     """
     rate = _check_rate(rate)
-    shape = check_whole_number("n_views", n_views, least=1), check_whole_number("n_samples", n_samples, least=1)
+    given = {"n_views": n_views, "n_samples": n_samples}
+    shape = tuple(check_whole_number(name, n, least=1, most=MOST_SAMPLES) for name, n in given.items())
     rng = np.random.default_rng([check_whole_number("seed", seed, least=0), _STREAM])
     drawn = rng.random(shape)
-    before = check_mask(mask, *shape)
+    before = check_mask(mask, shape[0], shape[1])
     kept = before & (drawn >= rate)
     # A sample that all views lose stays in the view with the largest draw: each view has the same chance.
     last = np.where(before, drawn, -1.0).argmax(axis=0)

@@ -141,7 +141,7 @@ def test_data_without_labels(own_data: Path, tmp_path: Path, capfd: pytest.Captu
     words = ["compare", "lmvsc", "--data", str(own_data), "--clusters", "4", "--repeats", "2", "--no-cache"]
     code, out, err = run(capfd, *words, "--output", str(tmp_path / "out"))
     assert code == 0
-    assert "not scored" in out
+    assert "without labels" in out
     assert "labels" in err
     (clusters,) = (tmp_path / "out").glob("*-clusters.csv")
     table = list(csv.reader(clusters.read_text().splitlines()))
@@ -226,6 +226,27 @@ def test_footing_agreement_has_all_footings_side_by_side(capfd: pytest.CaptureFi
     assert out.startswith("Nothing was compared: without labels nothing can be scored.")
     assert "regret" not in out
     assert "one of" in out
+
+
+def test_options_given_twice_count_both_times(capfd: pytest.CaptureFixture[str]) -> None:
+    """Neither is silently dropped, and the command of the report repeats them."""
+    words = ["compare", "lmvsc", *SMALL, "--anchors", "k", "--format", "json", "--repeats", "1"]
+    words += ["--footing", "best", "--footing", "fixed", "--score", "acc", "--score", "nmi"]
+    code, out, _ = run(capfd, *words, "--versus", "aligned:unaligned", "--versus", "aligned:concat")
+    found = json.loads(out)
+    assert code == 0
+    assert [row["footing"] for row in found["summary"]] == ["fixed", "best"]
+    assert found["study"]["scores"] == ["acc", "nmi"]
+    assert len(found["study"]["versus"]) == 2
+    assert "--score acc nmi --versus aligned:unaligned aligned:concat --footing best --footing fixed" in str(found)
+
+
+@pytest.mark.slow
+def test_the_next_command_has_the_same_methods(capfd: pytest.CaptureFixture[str]) -> None:
+    """Rivals and arms are not dropped."""
+    code, _, err = run(capfd, "compare", "lmvsc", "--against", "kmeans", "--rotated", "--repeats", "1", "--no-cache")
+    assert code == 0
+    assert "next, your own data: anchor-align compare lmvsc --against kmeans --fusion rotated --data my.mat" in err
 
 
 def test_sweep_shows_lam_against_anchors(capfd: pytest.CaptureFixture[str]) -> None:

@@ -46,6 +46,23 @@ def test_compare_joins_tables(folder: Path, capsys: pytest.CaptureFixture[str]) 
     assert "'b' 30" in str(found)
 
 
+@pytest.mark.parametrize("orient", ["auto", "columns"])
+@pytest.mark.parametrize("as_folder", [True, False])
+def test_one_transposed_table_is_named(
+    tmp_path: Path, orient: str, as_folder: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If the columns of a table have the names of another's rows, the error says which, and names --orient."""
+    names = [f"s{i}" for i in range(12)]
+    rng = np.random.default_rng(0)
+    pd.DataFrame(rng.random((12, 2)), index=names, columns=["x", "y"]).to_csv(tmp_path / "a.csv")
+    pd.DataFrame(rng.random((3, 12)), index=["g0", "g1", "g2"], columns=names).to_csv(tmp_path / "b.csv")
+    data = [tmp_path] if as_folder else [tmp_path / "a.csv", tmp_path / "b.csv"]
+    code, out, err = call(capsys, "cluster", *data, "--clusters", 2, "--orient", orient)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "Samples seem to be the rows of 'a' and the columns of 'b'" in err
+    assert "--orient columns" in err
+
+
 def test_n_clusters_takes_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One table for each view, joined by name."""
     words = ["n-clusters", folder / "a.csv", folder / "b.csv", "--join", "inner", "--range", 3, 4, "--draws", 1, "-q"]

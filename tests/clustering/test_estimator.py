@@ -175,8 +175,18 @@ def test_views_are_told_apart_by_name() -> None:
     """A dict in another order means the same."""
     fitted = clusterer().fit({"a": VIEWS[0], "b": VIEWS[1]})
     assert np.array_equal(fitted.predict({"b": VIEWS[1], "a": VIEWS[0]}), fitted.labels_)
-    with pytest.raises(InputError, match="Got views a, c; fitted on a, b"):
+    with pytest.raises(InputError, match=r"Got views a, c; fitted on a, b. Missing: b. .* Not in the fit: c"):
         fitted.predict({"a": VIEWS[0], "c": VIEWS[1]})
+
+
+def test_the_way_out_for_new_samples_without_a_view_works() -> None:
+    """The message names the missing view, and rows of NaN in its place give labels."""
+    fitted = clusterer().fit({"a": VIEWS[0], "b": VIEWS[1]})
+    with pytest.raises(InputError, match=r"Missing: b\. .* rows of NaN .* missing='nan' \(--missing nan\)"):
+        fitted.predict({"a": VIEWS[0]})
+    without = {"a": VIEWS[0], "b": np.full(VIEWS[1].shape, np.nan)}
+    found = fitted.set_params(missing="nan").predict(without)
+    assert np.mean(found == fitted.labels_) > 0.9
 
 
 def test_pipeline_and_grid_search() -> None:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "tests" / "benchmarks" / "results"
 # To be run, and then to be removed from here: python tests/benchmarks/run.py --only NAME --store
 NOT_STORED = (
-    "grams", "simplex", "consensus", "fmvacc", "scale", "memory", "commands", "anchors", "rivals", "projection", "sfmc",
+    "grams", "simplex", "fmvacc", "scale", "memory", "commands", "anchors", "rivals", "projection", "sfmc",
     "sparse", "local", "overheads", "baselines", "kmeans", "dask", "chance", "near-ties",
 )  # fmt: skip
 

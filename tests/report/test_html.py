@@ -167,6 +167,10 @@ def test_answer_for_one_row_has_means_interval_test_and_repeats() -> None:
         (study_results.several_rows(), ["better than unaligned in 4 of 6 comparisons, worse in 1", "10 repeats each"]),
         (study_results.several_rows(), ["1 shows no clear difference", "sfmc; 10 repeats", "by construction"]),
         (study_results.several_rows(repeats=1), ["higher than unaligned in", "without a test", "difference; 8 can"]),
+        (
+            study_results.one_that_is_equal(),
+            ["unaligned in 1 of 2 comp", "in every repeat of 1 comparison (ACC, 10 rep"],
+        ),
         (study_results.failing_rows(), ["1 comparison failed: 3sources · lmvsc", "1 repeat failed", "4 to 5 repeats"]),
         (study_results.no_labels(), ["has no labels", "3 repeats", "cannot be said", "anchor-align cluster"]),
         (study_results.some_labels(), ["On digits, lmvsc reaches", "cannot be scored without labels: mydata"]),

@@ -13,7 +13,7 @@ from test_latex import compiled, needs_latex
 
 from anchor_align.data import make_simulated
 from anchor_align.report import answer, html_report, plot_ranks, render, write_figures
-from anchor_align.study import SCORES, RivalSummary, StudyResult, compare
+from anchor_align.study import SCORES, UNCLEAR, RivalSummary, StudyResult, compare
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +51,15 @@ def test_the_first_table_has_all_methods(result: StudyResult) -> None:
 
 
 def test_the_answer_counts_the_rivals(result: StudyResult) -> None:
-    """The sentence has the numbers of methods, data sets and comparisons."""
-    assert "Against 3 other methods on 2 data sets, lmvsc (ACC) is better in 0 of 6 comparisons" in answer(result)
+    """The sentence has the numbers of methods, data sets and comparisons; wins only if a test can find any."""
+    text = answer(result)
+    assert "Against 3 other methods on 2 data sets, the mean of lmvsc (ACC) is higher in " in text
+    assert " of 6 comparisons, lower in " in text
+    assert "so few repeats cannot show which differences are real; 7 can." in text
+    assert "is better in 0" not in text
+    tested = replace(result.against[-1].differences["acc"], outcome=UNCLEAR)
+    rows = [replace(row, differences={"acc": tested}) if row.differences else row for row in result.against]
+    assert "lmvsc (ACC) is better in 0 of 6 comparisons, worse in 0" in answer(replace(result, against=tuple(rows)))
 
 
 def test_json_and_csv_have_the_records_of_rivals(result: StudyResult) -> None:

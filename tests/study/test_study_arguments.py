@@ -39,6 +39,7 @@ from anchor_align.study import compare
         ("timeout", float("nan"), "timeout must be a finite number"),
         ("pictures", "yes", "pictures must be True or False"),
         ("data", {}, "Got no data"),
+        ("repeats", 2**70, "repeats must be at most 1,000,000"),
     ],
 )
 def test_wrong_arguments_of_compare(argument: str, value: Any, expected: str) -> None:
