@@ -84,14 +84,6 @@ class Reduced:
         gains += 4.0 * total(self.A * permuted(self.B, p))
         return gains
 
-    def swap_gain(self, p: IndexArray, a: int, b: int) -> float:
-        """One entry of :meth:`swap_gains` in O(m)."""
-        L, A, B = self.L, self.A, self.B
-        pa, pb = p[a], p[b]
-        linear = L[a, pb] + L[b, pa] - L[a, pa] - L[b, pb]
-        change = np.vdot(A[..., a, :] - A[..., b, :], (B[..., pb, :] - B[..., pa, :])[..., p])
-        return float(linear + 2.0 * change + 4.0 * np.vdot(A[..., a, b], B[..., pa, pb]))
-
 
 @dataclass(frozen=True, eq=False)
 class PairProblem:
