@@ -14,7 +14,7 @@ RESULTS = ROOT / "tests" / "benchmarks" / "results"
 # To be run, and then to be removed from here: python tests/benchmarks/run.py --only NAME --store
 NOT_STORED = (
     "grams", "simplex", "fmvacc", "scale", "memory", "commands", "anchors", "rivals", "projection", "sfmc",
-    "sparse", "local", "overheads", "baselines", "kmeans", "dask", "chance", "near-ties",
+    "sparse", "baselines", "kmeans", "dask",
 )  # fmt: skip
 
 
@@ -69,5 +69,6 @@ def test_page_has_no_other_numbers(name: str) -> None:
 SETTINGS = {
     "speed.md": {"0.01", "0.1", "0.2", "0.5", "1.05", "1.07", "1.28", "1.5"},
     "dask.md": {"1.28"},
-    "maths.md": {"0.001", "0.01", "0.3"},
+    # 0.005 and 0.09 are of the benchmark "matching", which has no phrases and no stored result yet.
+    "maths.md": {"0.001", "0.005", "0.01", "0.09", "0.1", "0.3"},
 }
