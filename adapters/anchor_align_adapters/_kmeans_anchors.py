@@ -11,7 +11,7 @@ import numpy as np
 
 from anchor_align import InputError, view_seeds
 from anchor_align.arrays import FloatArray
-from anchor_align.blocks import ScaledRows, remember, scaled_rows, true_rows
+from anchor_align.blocks import ScaledRows, remember, row_order, scaled_rows, sorting_direction, spread_rows, true_rows
 from anchor_align.checks import check_choice, check_whole_number
 from anchor_align.kmeans import fit_kmeans
 
@@ -74,7 +74,7 @@ def kmeans_anchors(
     different orders.
     """
     check_choice("kmeans", kind, KINDS)
-    # The order of the samples is the same in all views; the order of the anchors must not be.
+    # Views may resemble each other; the orders of their anchors must not.
     shuffled = np.random.default_rng(random_state).permutation(n_anchors)
     if kind == "minibatch":
         centres = _minibatch_centres(source, n_anchors, random_state)
@@ -82,8 +82,7 @@ def kmeans_anchors(
     else:
         rows = source if kind == "full" else _sample(source, n_anchors, random_state)
         found = fit_kmeans(rows, n_anchors, n_init=n_init, random_state=random_state, max_iter=max_iter)
-        centres = found.centres[np.argsort(found.first_rows(), kind="stable")]
-        distinct = found.n_found
+        centres, distinct = found.centres, found.n_found
     if distinct < n_anchors:
         warnings.warn(
             f"View {view} has only {distinct} distinct samples for {n_anchors} anchors: some anchors coincide."
@@ -91,7 +90,8 @@ def kmeans_anchors(
             * unit,
             stacklevel=2,
         )
-    return np.asarray(centres[shuffled])
+    in_order = centres[np.argsort(centres @ sorting_direction(centres.shape[1]), kind="stable")]
+    return np.asarray(in_order[shuffled])
 
 
 def _sample(source: ScaledRows, n_anchors: int, random_state: int) -> ScaledRows:
@@ -99,7 +99,7 @@ def _sample(source: ScaledRows, n_anchors: int, random_state: int) -> ScaledRows
     size = max(LEAST_SAMPLES, SAMPLES_PER_ANCHOR * n_anchors)
     if n <= size:
         return source
-    rows = np.sort(np.random.default_rng(random_state).choice(n, size, replace=False))
+    rows = spread_rows(row_order(source), size, np.random.default_rng(random_state))
     scaled, shift = scaled_rows(source, rows)
     return ScaledRows(scaled, centre=shift if shift.any() else None)
 
@@ -109,10 +109,10 @@ def _minibatch_centres(source: ScaledRows, n_anchors: int, random_state: int) ->
 
     n = source.shape[0]
     size = min(n, max(LEAST_SAMPLES, SAMPLES_PER_ANCHOR * n_anchors) // 10)
-    rng = np.random.default_rng(random_state)
+    rng, order = np.random.default_rng(random_state), row_order(source)
     kmeans = MiniBatchKMeans(n_anchors, batch_size=size, random_state=random_state % 2**32, n_init=1)
     for _ in range(BATCHES):
-        kmeans.partial_fit(true_rows(source, np.sort(rng.choice(n, size, replace=False))).astype(source.dtype))
+        kmeans.partial_fit(true_rows(source, spread_rows(order, size, rng)).astype(source.dtype))
     return np.asarray(kmeans.cluster_centers_, dtype=np.float64)
 
 

@@ -21,7 +21,7 @@ import scipy.sparse as sp
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl, project_rows_on_simplex
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
-from anchor_align.blocks import ScaledRows, is_distributed, parts_of, scaled_rows
+from anchor_align.blocks import ScaledRows, is_distributed, parts_of, row_order, scaled_rows
 from anchor_align.checks import check_choice, check_whole_number
 from anchor_align.errors import InputError
 
@@ -176,7 +176,8 @@ class SFMC(Adapter):
             return [A - X.offset * X.factor if X.sparse else A for X, A in zip(views, parts, strict=True)]
         n = views[0].shape[0]
         if self.anchors == "random":
-            rows = np.sort(np.random.default_rng(random_state).choice(n, n_anchors, replace=False))
+            order = np.random.default_rng(random_state).choice(n, n_anchors, replace=False)
+            rows = row_order(*views)[order]
         else:
             rows = alternate_sampling(views, n_anchors)
         return [self._samples(X, rows)[0] for X in views]

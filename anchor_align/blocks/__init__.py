@@ -48,8 +48,10 @@ from ._named_tables import NamedRows as NamedRows
 from ._named_tables import join_tables as join_tables
 from ._named_tables import table_names as table_names
 from ._named_tables import take_rows as take_rows
-from ._numbering import first_places as first_places
 from ._numbering import number_by_appearance as number_by_appearance
+from ._row_order import row_order
+from ._row_order import sorting_direction as sorting_direction
+from ._row_order import spread_rows as spread_rows
 from ._sample_names import JOINS as JOINS
 from ._sample_names import JoinedSamples as JoinedSamples
 from ._sample_names import check_join as check_join
@@ -91,6 +93,7 @@ __all__ = [
     "project_columns",
     "read_rows",
     "remember",
+    "row_order",
     "run_rows",
     "scaled_rows",
     "true_rows",

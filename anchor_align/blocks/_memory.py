@@ -29,7 +29,7 @@ def check_size(what: str, got: object) -> int | None:
     if isinstance(got, bool) or not isinstance(got, (str, numbers.Integral)):
         raise InputTypeError(message)
     # Python writes no number of thousands of digits.
-    text = got if isinstance(got, str) else f"{min(int(got), 10**30)}"
+    text = got if isinstance(got, str) else f"{min(max(int(got), 0), 10**30)}"
     found = re.fullmatch(r"\s*(\d{1,30}(?:\.\d*)?)\s*([A-Za-z]*)\s*", text)
     size = float(found[1]) * UNITS.get(found[2].lower(), 0) if found else 0
     if size < 1:

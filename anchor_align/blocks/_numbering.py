@@ -41,15 +41,4 @@ def _renumbered(labels: npt.NDArray[Any], numbers: dict[int, int]) -> IndexArray
     return renumbered
 
 
-def first_places(codes: npt.NDArray[Any], n_groups: int) -> IndexArray:
-    """First position of each group, numbered from 0; the number of codes for groups that do not occur."""
-    first = np.full(n_groups, len(codes))
-    for start in range(0, len(codes), PIECE):
-        found, at = np.unique(codes[start : start + PIECE], return_index=True)
-        first[found] = np.minimum(first[found], start + at)
-        if first.max() < len(codes):
-            break
-    return first
-
-
 PIECE = 2**16  # labels that are sorted at once to see which appear first

@@ -206,7 +206,7 @@ def _one_draw(candidate: Candidate, views: Views, numbers: Sequence[int], seed: 
     for k in numbers:
         labels.append(replace(whole.pipeline, n_clusters=k).cluster(whole.fused).labels)
         step()
-    order = np.random.default_rng(seed).permutation(views.n_samples)
+    order = np.random.default_rng(seed).permutation(views.content_order())
     cut = len(order) // 2
     halves = [_fit(candidate, views.take(np.sort(at)), numbers[-1], seed) for at in (order[:cut], order[cut:])]
     strength = _strengths(halves, numbers, step)

@@ -91,7 +91,7 @@ def fit_quality(
         raise InputError("Fits are assessed in memory; pass a sample of the views of the cluster.")
     if given.n_samples != len(clusterer.labels_):
         raise InputError(f"The clusterer was fitted on {len(clusterer.labels_)} samples; got {given.n_samples}.")
-    rows = sample_rows(given.n_samples, most, 0)
+    rows = sample_rows(given, most, 0)
     taken = given.take(rows)
     labels = np.asarray(clusterer.labels_)[rows]
     with working():

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import IndexArray
-from ..blocks import working
+from ..blocks import spread_rows, working
 from ..errors import AnchorAlignError, InputError
 from ..plugins import contained, one_line
 from ._candidates import Candidate, CandidateResult, ChoiceCost, ChoiceProgress
@@ -164,14 +164,14 @@ def best_first(results: Sequence[CandidateResult]) -> list[CandidateResult]:
 
 def sample_views(views: Views, most: int, seed: int) -> Views:
     """At most ``most`` samples, drawn at random, in the order of the data."""
-    return views if views.n_samples <= most else views.take(sample_rows(views.n_samples, most, seed))
+    return views if views.n_samples <= most else views.take(sample_rows(views, most, seed))
 
 
-def sample_rows(n_samples: int, most: int, seed: int) -> IndexArray:
-    """Numbers of at most ``most`` samples, drawn at random, in ascending order."""
-    if n_samples <= most:
-        return np.arange(n_samples)
-    return np.sort(np.random.default_rng([seed, _STREAM]).choice(n_samples, most, replace=False))
+def sample_rows(views: Views, most: int, seed: int) -> IndexArray:
+    """Numbers of at most ``most`` samples, drawn at random by their content, in ascending order."""
+    if views.n_samples <= most:
+        return np.arange(views.n_samples)
+    return np.sort(spread_rows(views.content_order(), most, np.random.default_rng([seed, _STREAM])))
 
 
 def draw_seeds(seed: int, draws: int) -> list[int]:

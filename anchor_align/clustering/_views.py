@@ -15,6 +15,7 @@ from ..blocks import (
     Engine,
     JoinedSamples,
     NamedRows,
+    ScaledRows,
     as_floats,
     check_finite,
     check_graph,
@@ -26,6 +27,7 @@ from ..blocks import (
     name_order,
     read_only,
     read_rows,
+    row_order,
     same_chunks,
     table_names,
     take_rows,
@@ -93,6 +95,10 @@ class Views:
         A fit goes over the samples in this order, so that the order of rows in tables does not change its result.
         """
         return None if self.samples is None or not self.by_name else name_order(self.samples)
+
+    def content_order(self) -> IndexArray:
+        """Numbers of the samples in an order that depends on their content only."""
+        return row_order(*map(ScaledRows, self.matrices), mask=self.mask)
 
     def in_order(self, order: IndexArray) -> Views:
         """The same views with the samples in another order."""

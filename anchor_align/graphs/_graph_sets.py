@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import BoolArray, Graph, GraphLike, is_sparse
+from ..arrays import BoolArray, Graph, GraphLike, IndexArray, is_sparse
 from ..blocks import Here, Parts, empty, engine_of, growing, join_graphs, map_rows, read_only, read_rows, write_rows
 from ._missing import check_missing, without_missing
 
@@ -44,7 +44,7 @@ class GraphSet(ABC):
     def parts(self) -> Parts: ...
 
     @abstractmethod
-    def _rows(self, rows: slice) -> list[Graph]:
+    def _rows(self, rows: slice | IndexArray) -> list[Graph]:
         """A block before missing samples are set to zero."""
 
     @property
@@ -74,13 +74,13 @@ class GraphSet(ABC):
     def width(self) -> int:
         return self.row_width * (1 if self.mask is None else 2)
 
-    def block(self, rows: slice) -> list[Graph]:
+    def block(self, rows: slice | IndexArray) -> list[Graph]:
         graphs, present = self._rows(rows), self.present(rows)
         if present is None:
             return graphs
         return [without_missing(Z, rows) for Z, rows in zip(graphs, present, strict=True)]
 
-    def present(self, rows: slice) -> BoolArray | None:
+    def present(self, rows: slice | IndexArray) -> BoolArray | None:
         """Which of some samples each view has; None if no sample is missing."""
         return None if self.mask is None else self.mask[:, rows]
 
@@ -123,7 +123,7 @@ class StoredGraphs(GraphSet):
             kept = first.zip(*others)
         return kept.map(StoredGraphs)
 
-    def _rows(self, rows: slice) -> list[Graph]:
+    def _rows(self, rows: slice | IndexArray) -> list[Graph]:
         return [read_rows(Z, rows) for Z in self.graphs]
 
 
@@ -179,19 +179,20 @@ class MadeGraphs(GraphSet):
     def _arrays(self, chunks: Parts) -> list[Graph]:
         return [chunks.map(getitem, view).joined(meta) for view, meta in enumerate(self.metas)]
 
-    def _rows(self, rows: slice) -> list[Graph]:
-        return self.make(samples_of(self.views, rows, self.mask), rows.start)
+    def _rows(self, rows: slice | IndexArray) -> list[Graph]:
+        first = rows.start if isinstance(rows, slice) else int(rows[0])
+        return self.make(samples_of(self.views, rows, self.mask), first)
 
 
 def _made(chunk: tuple[Sequence[Any], int], make: Callable[[Sequence[Any], int], list[Graph]]) -> list[Graph]:
     return make(*chunk)
 
 
-def samples_of(views: Sequence[Any], rows: slice, mask: BoolArray | None = None) -> list[Any]:
+def samples_of(views: Sequence[Any], rows: slice | IndexArray, mask: BoolArray | None = None) -> list[Any]:
     """The same few samples of every view, read-only. The first present sample of the view replaces a missing one."""
     if mask is None:
         return [read_only(engine_of(X).read(X, rows)) for X in views]
-    numbers = np.arange(rows.start, rows.stop)
+    numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
     blocks = []
     for X, present in zip(views, mask, strict=True):
         if present.any():

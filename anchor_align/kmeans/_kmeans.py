@@ -12,10 +12,11 @@ from ..arrays import FloatArray, IndexArray, is_sparse
 from ..blocks import (
     Products,
     ScaledRows,
-    block_rows,
-    first_places,
     map_rows,
+    row_order,
     run_rows,
+    scaled_rows,
+    spread_rows,
     square_norms,
     true_rows,
     weighted_rows,
@@ -24,6 +25,10 @@ from ..blocks import (
 from ._lloyd import LloydRun, run_lloyd
 
 SAME_INERTIA = 1e-10  # inertias closer than this, relative, are those of the same clusters
+# First centres are chosen among so many rows, and so many for each centre: tests/benchmarks/bench_kmeans.py measures
+# the loss against all rows. Copies of wide rows have no more than so many numbers, if that leaves enough rows.
+START_ROWS, START_ROWS_PER_CENTRE = 10_000, 100
+START_NUMBERS, LEAST_ROWS_PER_CENTRE = 2**23, 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +54,13 @@ class KMeansResult:
     n_iter: int
     n_found: int
 
-    def first_rows(self) -> IndexArray:
-        """First row of every cluster; the number of rows for empty clusters."""
-        return first_places(self.labels, len(self.centres))
-
 
 def fit_kmeans(
     source: ScaledRows, n_clusters: int, *, n_init: int, random_state: int, tol: float = 1e-4, max_iter: int = 300
 ) -> KMeansResult:
     """Cluster rows around ``n_clusters`` centres. The result is the best of ``n_init`` runs.
+
+    It depends on the content of the rows, not on their order.
 
     Parameters
     ----------
@@ -89,13 +92,14 @@ def fit_kmeans(
     variance = source.stats().variance
     rows, shift = source.centred()
     total = rows.stats().square_norm
+    candidates = start_rows(rows, n_clusters, random_state)
     draws = draw(random_state, n_init, n_clusters)
     # What all runs of a pass keep for the rows may take a quarter of the memory.
     at_once = max(1, min(n_init, work_memory() // 4 // (rows.shape[0] * (rows.dtype.itemsize + 9))))
     best: LloydRun | None = None
     least = np.inf
     for first in range(0, n_init, at_once):
-        starts = find_starts(rows, draws[first : first + at_once], n_clusters)
+        starts = find_starts(*candidates, draws[first : first + at_once], n_clusters)
         for run in run_lloyd(rows, starts, tol * float(variance.mean()), max_iter):
             inertia = run.inertia(weighted_rows(rows, run.sums, run.counts), total)
             if best is None or inertia < (1.0 - SAME_INERTIA) * least:
@@ -115,21 +119,34 @@ def draw(random_state: int, n_init: int, n_clusters: int) -> FloatArray:
     return np.random.RandomState(random_state).uniform(size=(n_init, 1 + (n_clusters - 1) * n_trials_for(n_clusters)))
 
 
-def find_starts(source: ScaledRows, draws: FloatArray, n_clusters: int) -> FloatArray:
+def start_rows(source: ScaledRows, n_clusters: int, random_state: int) -> tuple[ScaledRows, IndexArray]:
+    """Rows of which some become first centres, and their order: all rows, or copies of a sample of many."""
+    n, d = source.shape
+    order = row_order(source)
+    wanted = max(START_ROWS, START_ROWS_PER_CENTRE * n_clusters)
+    size = min(n, wanted, max(START_NUMBERS // d, LEAST_ROWS_PER_CENTRE * n_clusters))
+    if size == n and not source.engine.distributed:
+        return source, order
+    at = spread_rows(order, size, np.random.default_rng(random_state))
+    scaled, shift = scaled_rows(source, at)
+    return ScaledRows(scaled, centre=shift if shift.any() else None), np.arange(size)
+
+
+def find_starts(source: ScaledRows, order: IndexArray, draws: FloatArray, n_clusters: int) -> FloatArray:
+    """Greedy k-means++ for every run; ``draws`` are positions along the ``order`` of the rows."""
     n, d = source.shape
     n_runs, n_trials = len(draws), n_trials_for(n_clusters)
-    nearness = Nearness(source, n_runs, n_trials)
-    chosen = np.minimum((draws[:, 0] * n).astype(np.intp), n - 1)
+    nearness = Nearness(source, order, n_runs, n_trials)
     centres = np.empty((n_runs, n_clusters, d))
-    centres[:, 0] = true_rows(source, chosen)
-    nearness.add(centres[:, 0])
+    centres[:, 0] = true_rows(source, order[np.minimum((draws[:, 0] * n).astype(np.intp), n - 1)])
+    nearness.add_first(centres[:, 0])
     for cluster in range(1, n_clusters):
         first = 1 + (cluster - 1) * n_trials
         candidates = nearness.find(draws[:, first : first + n_trials])
         rows = true_rows(source, candidates.ravel()).reshape(n_runs, n_trials, d)
-        best = first_least(nearness.potentials(rows), source.dtype)
+        best = first_least(nearness.try_rows(rows), source.dtype)
         centres[:, cluster] = rows[np.arange(n_runs), best]
-        nearness.add(centres[:, cluster], best)
+        nearness.add_tried(best)
     return centres
 
 
@@ -140,33 +157,17 @@ def first_least(potentials: FloatArray, dtype: np.dtype[Any]) -> IndexArray:
 
 
 class Nearness:
-    """Squared distances of all rows to the nearest centre so far, in every run.
+    """Squared distances of some rows to the nearest centre so far, in every run."""
 
-    ``closest`` holds them, runs x rows; ``norms`` holds the squared norms of the rows. A new object can continue from
-    the arrays of another one.
-    """
-
-    def __init__(
-        self,
-        source: ScaledRows,
-        n_runs: int,
-        n_trials: int,
-        norms: npt.NDArray[Any] | None = None,
-        closest: npt.NDArray[Any] | None = None,
-    ) -> None:
+    def __init__(self, source: ScaledRows, order: IndexArray, n_runs: int, n_trials: int) -> None:
         n, d = source.shape
         self._source = source
+        self._order = order
         self._width = d + n_runs * (n_trials + 2)
-        self.norms = np.empty(n, dtype=source.dtype) if norms is None else norms
-        self.closest = np.full((n_runs, n), np.inf, dtype=source.dtype) if closest is None else closest
-        # Distances with each candidate, if there is room: those of the best one are then not computed again.
-        fits = self.closest.nbytes * n_trials <= work_memory() // 8
-        self._tried = np.empty((n_runs, n_trials, n), dtype=source.dtype) if fits else None
-        # First rows of the blocks, and sums of the distances in each block.
-        self._edges = np.append(np.arange(0, n, block_rows(self._width)), n)
-        self._sums = np.empty((len(self._edges) - 1, n_runs))
-        if norms is None:
-            run_rows(self._set_norms, n, width=2 * d)
+        self._norms = np.empty(n, dtype=source.dtype)
+        self._closest = np.empty((n_runs, n), dtype=source.dtype)
+        self._tried = np.empty((n_runs, n_trials, n), dtype=source.dtype)  # the same with each candidate
+        run_rows(self._set_norms, n, width=2 * d)
 
     def _set_norms(self, rows: slice) -> None:
         block = self._source.block(rows)
@@ -177,54 +178,47 @@ class Nearness:
         else:
             apart = (block - self._source.offset) * self._source.factor
             norms = np.einsum("ij,ij->i", apart, apart)
-        self.norms[rows] = norms
+        self._norms[rows] = norms
 
-    def add(self, centres: FloatArray, tried: IndexArray | None = None) -> None:
-        """Add a centre to each run; ``tried`` gives its number among the candidates."""
-        runs = np.arange(len(self.closest))
+    def add_first(self, centres: FloatArray) -> None:
+        """Add the first centre to each run."""
         products = self._distances(centres)
 
-        def update(rows: slice) -> FloatArray:
-            closest = self.closest[:, rows]
-            if self._tried is None or tried is None:
-                np.minimum(closest, self._of(products, rows), out=closest)
-            else:
-                closest[:] = self._tried[runs, tried, rows]
-            return np.asarray(closest.sum(axis=1, dtype=np.float64))
+        def update(rows: slice) -> None:
+            self._closest[:, rows] = self._of(products, rows)
 
-        self._sums = np.array(list(map_rows(update, len(self.norms), width=self._width)))
+        run_rows(update, len(self._norms), width=self._width)
+
+    def add_tried(self, best: IndexArray) -> None:
+        """Add one of the rows that were tried last to each run."""
+        self._closest[:] = self._tried[np.arange(len(best)), best]
 
     def find(self, fractions: FloatArray) -> IndexArray:
-        """Rows at which the running sum of each run's distances reaches fractions of its total: block, then row."""
+        """Rows at which the running sum of each run's distances, in the order, reaches fractions of its total."""
         found = np.empty(fractions.shape, dtype=np.intp)
-        for run, totals in enumerate(np.cumsum(self._sums, axis=0).T):
-            wanted = fractions[run] * totals[-1]
-            at = np.minimum(np.searchsorted(totals, wanted), len(totals) - 1)
-            for trial, block in enumerate(at):
-                first, last = self._edges[block], self._edges[block + 1]
-                inside = np.cumsum(self.closest[run, first:last], dtype=np.float64)
-                rest = wanted[trial] - (totals[block - 1] if block else 0.0)
-                found[run, trial] = first + min(int(np.searchsorted(inside, rest)), len(inside) - 1)
+        for run, closest in enumerate(self._closest):
+            sums = np.cumsum(closest[self._order], dtype=np.float64)
+            at = np.searchsorted(sums, fractions[run] * sums[-1])
+            found[run] = self._order[np.minimum(at, len(sums) - 1)]
         return found
 
-    def potentials(self, candidates: FloatArray) -> FloatArray:
+    def try_rows(self, candidates: FloatArray) -> FloatArray:
         """Sum of all distances after one more centre, for every run and its candidates."""
         n_runs, n_trials, d = candidates.shape
         products = self._distances(candidates.reshape(-1, d))
 
         def potential(rows: slice) -> FloatArray:
             distances = self._of(products, rows).reshape(n_runs, n_trials, -1)
-            np.minimum(distances, self.closest[:, None, rows], out=distances)
-            if self._tried is not None:
-                self._tried[:, :, rows] = distances
+            np.minimum(distances, self._closest[:, None, rows], out=distances)
+            self._tried[:, :, rows] = distances
             return np.asarray(distances.sum(axis=2, dtype=np.float64))
 
-        return np.asarray(sum(map_rows(potential, len(self.norms), width=self._width)))
+        return np.asarray(sum(map_rows(potential, len(self._norms), width=self._width)))
 
     def _distances(self, centres: FloatArray) -> Products:
         return Products(self._source, -2.0 * centres, square_norms(centres))
 
     def _of(self, products: Products, rows: slice) -> npt.NDArray[Any]:
         distances = products.of(self._source.block(rows))
-        distances += self.norms[rows]
+        distances += self._norms[rows]
         return np.asarray(np.maximum(distances, 0.0, out=distances))

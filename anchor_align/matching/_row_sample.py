@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IndexArray, is_sparse
-from ..blocks import engine_of
+from ..blocks import ScaledRows, engine_of, row_order
 from ..graphs import GraphSet
 from ._ascent import climb
 from ._many_views import Matcher, Solution
@@ -21,7 +21,6 @@ from ._pair_problem import PairProblem, assign
 from ._scaled_grams import PairTerms
 
 MOST_ROWS = 2000
-RUNS = 40  # the sample of more rows than these: runs of neighbouring rows, evenly spaced
 DRAWS = 8
 MANY_ANCHORS, FEW_DRAWS = 100, 3  # with more anchors a climb takes longer, and draws differ less
 # Agreement is clearly above chance if it exceeds the mean over so many draws by so many standard deviations. At most so
@@ -56,21 +55,17 @@ class RowSample:
         """A sample of graphs on this machine; None for distributed ones, whose rows are elsewhere."""
         if engine_of(graphs.sources[0]).distributed:
             return None
-        n, m = graphs.n_samples, max(graphs.sizes)
-        length = MOST_ROWS // RUNS
-        starts = [0] if n <= MOST_ROWS else np.linspace(0, n - length, RUNS).astype(int).tolist()
-        runs = [slice(start, min(start + (n if n <= MOST_ROWS else length), n)) for start in starts]
-        blocks = [graphs.block(rows) for rows in runs]
+        # Evenly spaced in an order that depends on what the rows are, not on where they are.
+        order = row_order(*map(ScaledRows, graphs.sources), mask=graphs.mask)
+        rows = order[np.linspace(0, len(order) - 1, min(len(order), MOST_ROWS)).astype(np.intp)]
         sample = []
-        for view, size in enumerate(graphs.sizes):
-            Z = np.zeros((sum(rows.stop - rows.start for rows in runs), m))
-            parts = [block[view] for block in blocks]
-            Z[:, :size] = np.concatenate([part.toarray() if is_sparse(part) else part for part in parts])
+        for part in graphs.block(rows):
+            Z = np.zeros((len(rows), max(graphs.sizes)))
+            Z[:, : part.shape[1]] = part.toarray() if is_sparse(part) else part
             # No product of these overflows; the size of a sample never counts.
             sample.append(Z / (np.abs(Z).max() or 1.0))
-        masks = [graphs.present(rows) for rows in runs]
-        kept = [np.ones((len(sample), len(sample[0])), dtype=bool)] if masks[0] is None else masks
-        return cls(sample, np.concatenate([mask for mask in kept if mask is not None], axis=1))
+        present = graphs.present(rows)
+        return cls(sample, np.ones((len(sample), len(rows)), dtype=bool) if present is None else present)
 
     def chance(self, matcher: Matcher, solution: Solution, seed: int) -> Chance:
         """What every view reaches against its partners if its own samples are in random order.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -139,7 +139,7 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
         counts = zip(views.names, views.n_samples - views.mask.sum(axis=1), strict=True)
         lacking = ", ".join(f"{name!r} {count}" for name, count in counts if count)
         notes.append(f"Of {views.n_samples} samples, views lack: {lacking}.")
-    views_digest, digest = digests(views.matrices, labels, data.mask)
+    digest = digest_of(views.matrices, labels, data.mask)
     info = DataInfo(
         name=spec.name,
         source=spec.source,
@@ -149,7 +149,7 @@ def _checked(spec: DataSpec, data: MultiViewData) -> Prepared:
         has_labels=labels is not None,
         digest=digest,
         notes=tuple(notes),
-        views_digest=views_digest,
+        rows_digest=rows_digest(views.matrices, views.mask),
         kinds=tuple(f"{'sparse ' * is_sparse(X)}{X.dtype}" for X in views.matrices),
     )
     return Prepared(info, views, labels)
@@ -180,8 +180,8 @@ def _lock(X: Any) -> None:
             part = part.base
 
 
-def digests(views: Sequence[Any], labels: IndexArray | None, mask: BoolArray | None = None) -> tuple[str, str]:
-    """Hash of the numbers in the views and of the mask of joined samples, and hash of all this and the labels.
+def digest_of(views: Sequence[Any], labels: IndexArray | None, mask: BoolArray | None = None) -> str:
+    """Hash of the numbers in the views, of the mask of joined samples and of the labels.
 
     The same numbers have the same hash in any memory layout, precision and file format.
     """
@@ -190,15 +190,48 @@ def digests(views: Sequence[Any], labels: IndexArray | None, mask: BoolArray | N
         parts = (X.data, X.indices, X.indptr) if is_sparse(X) else (X,)
         state.update(f"{len(parts)} {X.shape} ".encode())
         for part in parts:
-            rows = max(1, BLOCK // max(1, part[:1].nbytes))
-            for start in range(0, len(part), rows):
-                state.update(np.ascontiguousarray(part[start : start + rows], dtype=np.float64).data)
+            for rows in _blocks(part):
+                state.update(np.ascontiguousarray(part[rows], dtype=np.float64).data)
     if mask is not None:
         state.update(np.packbits(mask).data)
-    alone = state.hexdigest()
     if labels is not None:
         state.update(labels.astype(np.int64).data)
-    return f"sha256:{alone}", f"sha256:{state.hexdigest()}"
+    return f"sha256:{state.hexdigest()}"
+
+
+def rows_digest(views: Sequence[Any], mask: BoolArray | None) -> int:
+    """Hash of the samples, 64 bits: the same for samples in any order, dense or sparse, of any precision."""
+    hashes = np.zeros(views[0].shape[0], dtype=np.uint64)
+    for view, X in enumerate(views):
+        factors = np.random.default_rng([view, X.shape[1]]).integers(2**64, size=X.shape[1], dtype=np.uint64)
+        sums = np.zeros_like(hashes)
+        if is_sparse(X):
+            # Differences of running sums are right, although the sums overflow.
+            entries = np.append(np.uint64(0), np.cumsum(_bits(X.data) * factors[X.indices], dtype=np.uint64))
+            sums[:] = entries[X.indptr[1:]] - entries[X.indptr[:-1]]
+        else:
+            for rows in _blocks(X):
+                sums[rows] = _bits(X[rows]) @ factors
+        hashes = _mixed(hashes + (sums if mask is None else np.where(mask[view], sums, np.uint64(0))))
+    return int(hashes.sum(dtype=np.uint64))
+
+
+def _bits(values: Any) -> Any:
+    """Bits of numbers as whole numbers, zero for zero; the low half of whole numbers is not zero."""
+    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+    return bits ^ (bits >> np.uint64(32))
+
+
+def _mixed(hashes: Any) -> Any:
+    """Hashes in which every bit depends on every bit, so that sums of them do not cancel."""
+    for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
+        hashes = (hashes ^ (hashes >> np.uint64(29))) * np.uint64(factor)
+    return hashes ^ (hashes >> np.uint64(32))
+
+
+def _blocks(array: Any) -> Iterator[slice]:
+    rows = max(1, BLOCK // max(1, array[:1].nbytes))
+    return (slice(start, start + rows) for start in range(0, len(array), rows))
 
 
 class Shelf:

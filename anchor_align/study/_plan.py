@@ -137,7 +137,7 @@ def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) ->
                     reference=reference,
                     options=grid.options,
                     repeat=repeat,
-                    seed=_seed_of(grid.seed, info.views_digest, repeat),
+                    seed=_seed_of(grid.seed, info.rows_digest, repeat),
                     extra=extra,
                 )
                 if usable:
@@ -150,7 +150,7 @@ def _baseline_runs(grid: Grid, data: PlannedData, record: BaselineRecord) -> Ite
     for params in _params_of(grid, record):
         identity = describe_method(record, _make(record, params))
         for repeat in range(grid.repeats):
-            seed = _seed_of(grid.seed, info.views_digest, repeat)
+            seed = _seed_of(grid.seed, info.rows_digest, repeat)
             parts = {"data": info.digest, "kinds": info.kinds, "n_clusters": info.n_clusters, "seed": seed}
             drop = {"drop": repr(grid.options.drop)} if grid.options.drop else {}
             key = None if identity is None else run_key({**parts, **drop, "baseline": identity})
@@ -169,10 +169,9 @@ def _baseline_runs(grid: Grid, data: PlannedData, record: BaselineRecord) -> Ite
             )
 
 
-def _seed_of(seed: int, digest: str, repeat: int) -> int:
-    """Seed of a repeat. It depends on the study's seed and the views, never on adapter, setting or arm."""
-    content = int(digest.partition(":")[2][:16], 16)
-    return int(np.random.SeedSequence([seed, content, repeat]).generate_state(1)[0])
+def _seed_of(seed: int, rows_digest: int, repeat: int) -> int:
+    """Seed of a repeat. It depends on the study's seed and the samples, never on adapter, setting or arm."""
+    return int(np.random.SeedSequence([seed, rows_digest, repeat]).generate_state(1)[0])
 
 
 def _params_of(grid: Grid, record: AdapterRecord | BaselineRecord) -> list[Params]:

@@ -174,8 +174,8 @@ class DataInfo:
     has_labels : bool
     digest : str
         "sha256:" and the hash of the numbers in views and labels.
-    views_digest : str
-        Hash of the views alone. Seeds depend on it: labels serve scoring only.
+    rows_digest : int
+        Hash of the samples of the views in any order. Seeds depend on it: labels serve scoring only.
     kinds : tuple of str
         Type of every view's matrix: "float64", "sparse float32" and so on.
     notes : tuple of str
@@ -190,7 +190,7 @@ class DataInfo:
     has_labels: bool
     digest: str
     notes: tuple[str, ...] = ()
-    views_digest: str = ""
+    rows_digest: int = 0
     kinds: tuple[str, ...] = ()
 
 

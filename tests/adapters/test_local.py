@@ -188,16 +188,6 @@ def test_one_large_cluster_among_small_ones() -> None:
         assert ari(labels, clusterer.fit_predict(views)) > 0.95
 
 
-@pytest.mark.parametrize("adapter", ["local", "lmvsc", "fmvacc", "sfmc", "msgl", "fmcnof"])
-def test_shuffled_rows_have_the_same_clusters(adapter: str) -> None:
-    """Samples sorted by cluster and in random order."""
-    views, labels = planted()
-    order = np.random.default_rng(0).permutation(len(labels))
-    made = AlignedClusterer(adapter, n_clusters=4, n_anchors=40, random_state=0)
-    before, after = made.fit_predict(views)[order], made.fit_predict([X[order] for X in views])
-    assert ari(before, after) > 0.99
-
-
 @pytest.mark.parametrize(
     ("params", "message"),
     [

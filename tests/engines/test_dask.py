@@ -109,7 +109,6 @@ def test_kmeans_over_chunks_is_that_in_memory(rows: Any, dtype: type) -> None:
     np.testing.assert_allclose(there.centres, here.centres, atol=1e-4)
     labels: Any = there.labels
     assert np.count_nonzero(labels.compute() != here.labels) <= 2
-    np.testing.assert_array_equal(there.first_rows(), here.first_rows())
 
 
 @pytest.mark.slow

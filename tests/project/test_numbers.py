@@ -17,7 +17,7 @@ from strategies import SHARED_DATA
 
 from anchor_align import list_adapters, list_baselines, load_views
 from anchor_align.data import make_simulated
-from anchor_align.study._data_sets import digests
+from anchor_align.study._data_sets import digest_of
 from anchor_align.study._differences import compare_rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -356,4 +356,4 @@ def test_page_of_sources_has_the_checksums(name: str) -> None:
         pytest.skip(f"{name} is not at hand, or large")
     data = load_views(path if name in SETS else name)
     shown = {each: row[1].strip("`") for row in cells(page("data.md")) if len(row) == 2 for each in row[0].split(", ")}
-    assert shown[name.replace("_", " ")] == digests(data.views, data.labels)[1].removeprefix("sha256:")
+    assert shown[name.replace("_", " ")] == digest_of(data.views, data.labels).removeprefix("sha256:")

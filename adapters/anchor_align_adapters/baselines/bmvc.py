@@ -23,7 +23,7 @@ import scipy.linalg
 
 from anchor_align import Baseline, InputError, hookimpl, view_seeds
 from anchor_align.arrays import FloatArray, IndexArray
-from anchor_align.blocks import Products, ScaledRows, run_rows, true_rows, working
+from anchor_align.blocks import Products, ScaledRows, row_order, run_rows, true_rows, working
 from anchor_align.checks import check_number, check_whole_number
 
 from ._preparation import balanced_views, check_memory, square_norms_of
@@ -108,13 +108,13 @@ class BMVC(Baseline):
             scaled = balanced_views(checked, self.scale)
             seeds = view_seeds(random_state, len(scaled))
             features = [kernel_features(X, m, seed) for X, seed in zip(scaled, seeds, strict=True)]
-            return self._codes_and_clusters(features, n_clusters, n_bits, np.random.default_rng(random_state))
+            first = np.random.default_rng(random_state).choice(n, n_clusters, replace=False)
+            return self._codes_and_clusters(features, n_clusters, n_bits, row_order(*scaled)[first])
 
-    def _codes_and_clusters(
-        self, features: list[FloatArray], k: int, n_bits: int, rng: np.random.Generator
-    ) -> IndexArray:
+    def _codes_and_clusters(self, features: list[FloatArray], k: int, n_bits: int, first: IndexArray) -> IndexArray:
+        """Alternate; the codes of the samples ``first`` are the first centres."""
         B = _signs(_principal_parts(features, n_bits), at_zero=-1.0)
-        C = B[rng.choice(len(B), k, replace=False)]
+        C = B[first]
         labels: IndexArray = (B @ C.T).argmax(axis=1)
         weights = np.full(len(features), 1.0 / len(features))
         solvers = []
@@ -158,7 +158,7 @@ def kernel_features(X: ScaledRows, n_anchors: int, random_state: int) -> FloatAr
     """Centred Gaussian similarities of all samples to random ones, samples x anchors."""
     n = X.shape[0]
     X, _ = X.centred()
-    at = np.sort(np.random.default_rng(random_state).choice(n, n_anchors, replace=False))
+    at = row_order(X)[np.random.default_rng(random_state).choice(n, n_anchors, replace=False)]
     A = true_rows(X, at)
     norms = square_norms_of(X)
     products = Products(X, -2.0 * A, np.einsum("ij,ij->i", A, A))

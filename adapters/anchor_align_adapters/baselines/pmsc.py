@@ -25,7 +25,7 @@ import scipy.linalg
 
 from anchor_align import Baseline, hookimpl
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
-from anchor_align.blocks import working
+from anchor_align.blocks import ScaledRows, row_order, working
 from anchor_align.checks import check_flag, check_number, check_whole_number
 
 from ._eigenvectors import leading_eigenvectors
@@ -106,8 +106,9 @@ class PMSC(Baseline):
         with working():
             inverses = [_inverse(unit_length(X) if self.unit_rows else X, alpha) for X in checked]
             rng = np.random.default_rng(random_state)
-            parts = [scipy.linalg.orth(rng.standard_normal((n, k))) for _ in inverses]
-            Y = scipy.linalg.orth(rng.random((n, k)))
+            places = np.argsort(row_order(*map(ScaledRows, checked)))
+            parts = [scipy.linalg.orth(rng.standard_normal((n, k))[places]) for _ in inverses]
+            Y = scipy.linalg.orth(rng.random((n, k))[places])
             for number in range(1, max_iter + 1):
                 gaps = np.array([_distance(Y, F) for F in parts])
                 weights = 0.5 / np.maximum(gaps, LEAST_GAP)

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from anchor_align import Baseline, InputError, hookimpl
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
-from anchor_align.blocks import Products, ScaledRows, map_rows, scaled_rows, weighted_sums, work_memory
+from anchor_align.blocks import Products, ScaledRows, map_rows, row_order, scaled_rows, weighted_sums, work_memory
 from anchor_align.checks import check_number, check_whole_number
 
 from ._preparation import balanced_views, square_norms_of
@@ -92,12 +92,14 @@ class RMKM(Baseline):
         rows = [X.centred()[0] for X in balanced_views(self.check_input(views, n_clusters), self.scale)]
         n = rows[0].shape[0]
         rng = np.random.default_rng(random_state)
+        places = np.argsort(row_order(*rows))
         # What is kept of every sample and start may take half of the memory of blocks.
         at_once = max(1, min(n_init, work_memory() // 2 // (n * (8 * len(rows) + 2))))
         best: RobustRun | None = None
         for first in range(0, n_init, at_once):
             starts = [
-                RobustRun(rng.permutation(np.arange(n) % n_clusters)) for _ in range(min(at_once, n_init - first))
+                RobustRun(rng.permutation(np.arange(n) % n_clusters)[places])
+                for _ in range(min(at_once, n_init - first))
             ]
             for run in robust_kmeans(rows, starts, n_clusters, float(self.r), max_iter, tol):
                 if best is None or run.history[-1] < (1.0 - SAME_OBJECTIVE) * best.history[-1]:

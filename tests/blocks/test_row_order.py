@@ -1,0 +1,55 @@
+"""An order of rows that depends on their content only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from dask_arrays import chunked
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import seeds
+
+from anchor_align.blocks import ScaledRows, row_order, spread_rows
+
+
+@given(seeds, st.booleans(), st.booleans(), st.sampled_from([np.float64, np.float32, np.int8]))
+def test_shuffled_rows_come_in_the_same_order(seed: int, sparse: bool, unit: bool, dtype: type) -> None:
+    """Also sparse, scaled and whole numbers with equal rows."""
+    rng = np.random.default_rng(seed)
+    X: Any = rng.integers(0, 4, size=(50, 3)).astype(dtype)
+    again = X[rng.permutation(len(X))]
+    first, second = (
+        rows[row_order(ScaledRows(sp.csr_array(rows) if sparse else rows, unit=unit))] for rows in (X, again)
+    )
+    if unit:  # rows that differ by length only are equal
+        first, second = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1) for rows in (first, second))
+    np.testing.assert_allclose(first, second)
+
+
+def test_chunks_and_several_views_with_missing_samples() -> None:
+    """Chunks do not matter, all views count, and what stands in the row of a missing sample does not."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(40, 3)), np.repeat(rng.normal(size=(4, 2)), 10, axis=0)
+    np.testing.assert_array_equal(row_order(ScaledRows(chunked([X], 7)[0])), row_order(ScaledRows(X)))
+    assert not np.array_equal(row_order(ScaledRows(X), ScaledRows(Y)), row_order(ScaledRows(X)))
+    mask = np.ones((2, 40), dtype=bool)
+    mask[0, 5] = False
+    orders = []
+    for junk in (np.nan, 1e300, 0.0):
+        X[5] = junk
+        orders.append(row_order(ScaledRows(X), ScaledRows(Y), mask=mask))
+    assert all(np.array_equal(order, orders[0]) for order in orders)
+
+
+@pytest.mark.parametrize("size", [1, 7, 99, 100])
+def test_spread_rows_are_distinct_and_spread(size: int) -> None:
+    """One row from each of as many parts, and all rows if as many are wanted."""
+    order = np.random.default_rng(1).permutation(100)
+    for seed in range(20):
+        found = spread_rows(order, size, np.random.default_rng(seed))
+        places = np.argsort(order)[found]
+        assert (np.diff(places) > 0).all()
+        assert np.diff(places, prepend=0, append=100).max() <= 2 * 100 / size + 2
