@@ -11,7 +11,15 @@ import numpy as np
 
 from anchor_align import InputError, view_seeds
 from anchor_align.arrays import FloatArray
-from anchor_align.blocks import ScaledRows, remember, row_order, scaled_rows, sorting_direction, spread_rows, true_rows
+from anchor_align.blocks import (
+    ScaledRows,
+    remember,
+    row_order,
+    scaled_rows,
+    sorting_direction,
+    spread_places,
+    true_rows,
+)
 from anchor_align.checks import check_choice, check_whole_number
 from anchor_align.kmeans import fit_kmeans
 
@@ -99,8 +107,8 @@ def _sample(source: ScaledRows, n_anchors: int, random_state: int) -> ScaledRows
     size = max(LEAST_SAMPLES, SAMPLES_PER_ANCHOR * n_anchors)
     if n <= size:
         return source
-    rows = spread_rows(row_order(source), size, np.random.default_rng(random_state))
-    scaled, shift = scaled_rows(source, rows)
+    places = spread_places(n, size, np.random.default_rng(random_state))
+    scaled, shift = scaled_rows(source, row_order(source, places=places))
     return ScaledRows(scaled, centre=shift if shift.any() else None)
 
 
@@ -109,10 +117,11 @@ def _minibatch_centres(source: ScaledRows, n_anchors: int, random_state: int) ->
 
     n = source.shape[0]
     size = min(n, max(LEAST_SAMPLES, SAMPLES_PER_ANCHOR * n_anchors) // 10)
-    rng, order = np.random.default_rng(random_state), row_order(source)
+    rng = np.random.default_rng(random_state)
+    batches = row_order(source, places=np.concatenate([spread_places(n, size, rng) for _ in range(BATCHES)]))
     kmeans = MiniBatchKMeans(n_anchors, batch_size=size, random_state=random_state % 2**32, n_init=1)
-    for _ in range(BATCHES):
-        kmeans.partial_fit(true_rows(source, spread_rows(order, size, rng)).astype(source.dtype))
+    for rows in batches.reshape(BATCHES, size):
+        kmeans.partial_fit(true_rows(source, rows).astype(source.dtype))
     return np.asarray(kmeans.cluster_centers_, dtype=np.float64)
 
 

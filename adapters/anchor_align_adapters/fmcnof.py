@@ -38,6 +38,7 @@ SPARSIFIERS = ("released", "text")
 WIDTH = 1000.0  # sigma of the released code
 REMAINDER = 1e-7  # similarity to an anchor that is not kept
 MORE_ANCHORS = 3
+STAY = 1e-8  # weight of the directions before, relative to the graph
 
 
 class FMCNOF(Adapter):
@@ -174,10 +175,13 @@ def factorise(graphs: Sequence[FloatArray], k: int, rng: np.random.Generator, ro
     weights = np.full(len(graphs), 1.0 / len(graphs))
     Z = np.mean(graphs, axis=0)
     k = min(k, Z.shape[1])
-    F = Z @ np.linalg.qr(rng.standard_normal((Z.shape[1], k)))[0]
+    G = np.linalg.qr(rng.standard_normal((Z.shape[1], k)))[0]
+    F = Z @ G
     history: list[float] = []
     for _ in range(rounds):
-        left, _, right = scipy.linalg.svd(F.T @ Z, full_matrices=False)
+        # Where a column of F is zero, any direction is right: the one before stays, and rounding does not decide.
+        product = F.T @ Z
+        left, _, right = scipy.linalg.svd(product + STAY * np.linalg.norm(product) * G.T, full_matrices=False)
         G = right.T @ left.T
         F = np.maximum(Z @ G, 0.0)
         if len(graphs) > 1:

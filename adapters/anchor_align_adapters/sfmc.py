@@ -176,8 +176,8 @@ class SFMC(Adapter):
             return [A - X.offset * X.factor if X.sparse else A for X, A in zip(views, parts, strict=True)]
         n = views[0].shape[0]
         if self.anchors == "random":
-            order = np.random.default_rng(random_state).choice(n, n_anchors, replace=False)
-            rows = row_order(*views)[order]
+            places = np.random.default_rng(random_state).choice(n, n_anchors, replace=False)
+            rows = row_order(*views, places=places)
         else:
             rows = alternate_sampling(views, n_anchors)
         return [self._samples(X, rows)[0] for X in views]

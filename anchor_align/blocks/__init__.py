@@ -51,7 +51,7 @@ from ._named_tables import take_rows as take_rows
 from ._numbering import number_by_appearance as number_by_appearance
 from ._row_order import row_order
 from ._row_order import sorting_direction as sorting_direction
-from ._row_order import spread_rows as spread_rows
+from ._row_order import spread_places as spread_places
 from ._sample_names import JOINS as JOINS
 from ._sample_names import JoinedSamples as JoinedSamples
 from ._sample_names import check_join as check_join

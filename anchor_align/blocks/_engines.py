@@ -65,10 +65,11 @@ class Parts(Protocol):
     def once(self) -> Parts:
         """The same items, each computed once for all its uses in one computation."""
 
-    def total(self, function: Callable[..., Any], *shared: Any) -> Any:
+    def total(self, function: Callable[..., Any], *shared: Any, then: Callable[[Any], Any] | None = None) -> Any:
         """Sum of ``function(item, *shared)`` over all parts, in order; ``shared`` is sent to each worker once.
 
-        Results should be small and support ``+``, as lists do.
+        Results should support ``+``, as lists do. ``then`` is applied to the sum where the sum is. What comes back to
+        this machine should be small.
         """
 
     def against(self, others: Parts, function: Callable[..., Any]) -> Parts:
@@ -128,8 +129,9 @@ class Here:
 
     once = keep
 
-    def total(self, function: Callable[..., Any], *shared: Any) -> Any:
-        return function(self.item, *shared)
+    def total(self, function: Callable[..., Any], *shared: Any, then: Callable[[Any], Any] | None = None) -> Any:
+        found = function(self.item, *shared)
+        return found if then is None else then(found)
 
     def against(self, others: Parts, function: Callable[..., Any]) -> Parts:
         return Here(others.total(function, self.item))

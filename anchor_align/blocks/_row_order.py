@@ -10,6 +10,8 @@ embedding that was computed from the same rows in another order.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IndexArray
@@ -17,8 +19,8 @@ from ._map_blocks import run_rows
 from ._scaled_rows import ScaledRows
 
 
-def row_order(*sources: ScaledRows, mask: BoolArray | None = None) -> IndexArray:
-    """Numbers of all rows, in an order that depends on their content only; equal rows are in the order of their places.
+def row_order(*sources: ScaledRows, mask: BoolArray | None = None, places: IndexArray | None = None) -> IndexArray:
+    """Numbers of the rows, in an order that depends on their content only; equal rows are in the order of their places.
 
     Parameters
     ----------
@@ -26,6 +28,8 @@ def row_order(*sources: ScaledRows, mask: BoolArray | None = None) -> IndexArray
         Views of the same samples; the order depends on all of them.
     mask : ndarray of bool of shape (n_views, n_rows), optional
         False where a sample is missing.
+    places : ndarray of int, optional
+        Return only the rows at these places of the order. The whole order of rows on a cluster stays there.
 
     Examples
     --------
@@ -36,20 +40,15 @@ def row_order(*sources: ScaledRows, mask: BoolArray | None = None) -> IndexArray
     >>> bool((X[row_order(ScaledRows(X))] == again[row_order(ScaledRows(again))]).all())
     True
     """
-    total = np.zeros(sources[0].shape[0])
-    for view, source in enumerate(sources):
-        values = np.concatenate(source.parts().total(_along_direction))
-        present = values if mask is None else values[mask[view]]
-        with np.errstate(all="ignore"):  # rows that are not finite are reported where they are used
-            values = values / (float(present.std()) or 1.0) if len(sources) > 1 and len(present) else values
-        total += values if mask is None else np.where(mask[view], values, 0.0)
-    return np.argsort(total, kind="stable")
+    first, *others = (source.parts() for source in sources)
+    order: IndexArray = first.zip(*others).total(_along_directions, then=partial(_ordered, mask=mask, places=places))
+    return order
 
 
-def spread_rows(order: IndexArray, size: int, rng: np.random.Generator) -> IndexArray:
-    """A random sample of rows, spread evenly over an order of them: one from each of ``size`` parts."""
-    edges = np.arange(size + 1) * len(order) // size
-    return order[edges[:-1] + (rng.random(size) * np.diff(edges)).astype(np.intp)]
+def spread_places(n_rows: int, size: int, rng: np.random.Generator) -> IndexArray:
+    """A random sample of places, spread evenly: one from each of ``size`` parts."""
+    edges = np.arange(size + 1) * n_rows // size
+    return np.asarray(edges[:-1] + (rng.random(size) * np.diff(edges)).astype(np.intp))
 
 
 def sorting_direction(width: int) -> FloatArray:
@@ -57,15 +56,29 @@ def sorting_direction(width: int) -> FloatArray:
     return np.random.default_rng(width).standard_normal(width)
 
 
-def _along_direction(rows: ScaledRows) -> list[FloatArray]:
-    """Products of all rows of a part; a list, so that sums over parts join them."""
-    n, d = rows.shape
-    vector = sorting_direction(d) * rows.factor
-    values = np.empty(n)
+def _along_directions(sources: tuple[ScaledRows, ...]) -> list[FloatArray]:
+    """Products of all rows of a part, views x rows; a list, so that sums over parts join them."""
+    n = sources[0].shape[0]
+    vectors = [sorting_direction(rows.shape[1]) * rows.factor for rows in sources]
+    values = np.empty((len(sources), n))
 
     def multiply(part: slice) -> None:
-        with np.errstate(all="ignore"):
-            values[part] = rows.block(part) @ vector
+        with np.errstate(all="ignore"):  # rows that are not finite are reported where they are used
+            values[:, part] = [rows.block(part) @ vector for rows, vector in zip(sources, vectors, strict=True)]
 
-    run_rows(multiply, n, width=2 * d)
+    run_rows(multiply, n, width=2 * sum(rows.shape[1] for rows in sources))
     return [values]
+
+
+def _ordered(parts: list[FloatArray], mask: BoolArray | None, places: IndexArray | None) -> IndexArray:
+    values = np.concatenate(parts, axis=1)
+    total = values[0]
+    if len(values) > 1 or mask is not None:
+        present = np.ones(values.shape, dtype=bool) if mask is None else mask
+        with np.errstate(all="ignore"):
+            sizes = [
+                float(own[has].std()) or 1.0 if has.any() else 1.0 for own, has in zip(values, present, strict=True)
+            ]
+            total = np.where(present, values / np.array(sizes)[:, None], 0.0).sum(axis=0)
+    order = np.argsort(total, kind="stable")
+    return order if places is None else order[places]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import IndexArray
-from ..blocks import spread_rows, working
+from ..blocks import spread_places, working
 from ..errors import AnchorAlignError, InputError
 from ..plugins import contained, one_line
 from ._candidates import Candidate, CandidateResult, ChoiceCost, ChoiceProgress
@@ -171,7 +171,8 @@ def sample_rows(views: Views, most: int, seed: int) -> IndexArray:
     """Numbers of at most ``most`` samples, drawn at random by their content, in ascending order."""
     if views.n_samples <= most:
         return np.arange(views.n_samples)
-    return np.sort(spread_rows(views.content_order(), most, np.random.default_rng([seed, _STREAM])))
+    places = spread_places(views.n_samples, most, np.random.default_rng([seed, _STREAM]))
+    return np.sort(views.content_order()[places])
 
 
 def draw_seeds(seed: int, draws: int) -> list[int]:

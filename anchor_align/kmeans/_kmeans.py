@@ -16,7 +16,7 @@ from ..blocks import (
     row_order,
     run_rows,
     scaled_rows,
-    spread_rows,
+    spread_places,
     square_norms,
     true_rows,
     weighted_rows,
@@ -122,13 +122,12 @@ def draw(random_state: int, n_init: int, n_clusters: int) -> FloatArray:
 def start_rows(source: ScaledRows, n_clusters: int, random_state: int) -> tuple[ScaledRows, IndexArray]:
     """Rows of which some become first centres, and their order: all rows, or copies of a sample of many."""
     n, d = source.shape
-    order = row_order(source)
     wanted = max(START_ROWS, START_ROWS_PER_CENTRE * n_clusters)
     size = min(n, wanted, max(START_NUMBERS // d, LEAST_ROWS_PER_CENTRE * n_clusters))
     if size == n and not source.engine.distributed:
-        return source, order
-    at = spread_rows(order, size, np.random.default_rng(random_state))
-    scaled, shift = scaled_rows(source, at)
+        return source, row_order(source)
+    places = spread_places(n, size, np.random.default_rng(random_state))
+    scaled, shift = scaled_rows(source, row_order(source, places=places))
     return ScaledRows(scaled, centre=shift if shift.any() else None), np.arange(size)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import seeds
 
-from anchor_align.blocks import ScaledRows, row_order, spread_rows
+from anchor_align.blocks import ScaledRows, row_order, spread_places
 
 
 @given(seeds, st.booleans(), st.booleans(), st.sampled_from([np.float64, np.float32, np.int8]))
@@ -26,7 +26,7 @@ def test_shuffled_rows_come_in_the_same_order(seed: int, sparse: bool, unit: boo
     )
     if unit:  # rows that differ by length only are equal
         first, second = (rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1) for rows in (first, second))
-    np.testing.assert_allclose(first, second)
+    np.testing.assert_allclose(first, second, rtol=1e-6)
 
 
 def test_chunks_and_several_views_with_missing_samples() -> None:
@@ -34,6 +34,9 @@ def test_chunks_and_several_views_with_missing_samples() -> None:
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(40, 3)), np.repeat(rng.normal(size=(4, 2)), 10, axis=0)
     np.testing.assert_array_equal(row_order(ScaledRows(chunked([X], 7)[0])), row_order(ScaledRows(X)))
+    places = np.array([7, 0, 39])
+    both = [ScaledRows(Z) for Z in chunked([X, Y], 7)]
+    np.testing.assert_array_equal(row_order(*both, places=places), row_order(ScaledRows(X), ScaledRows(Y))[places])
     assert not np.array_equal(row_order(ScaledRows(X), ScaledRows(Y)), row_order(ScaledRows(X)))
     mask = np.ones((2, 40), dtype=bool)
     mask[0, 5] = False
@@ -45,11 +48,9 @@ def test_chunks_and_several_views_with_missing_samples() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 99, 100])
-def test_spread_rows_are_distinct_and_spread(size: int) -> None:
-    """One row from each of as many parts, and all rows if as many are wanted."""
-    order = np.random.default_rng(1).permutation(100)
+def test_spread_places_are_distinct_and_spread(size: int) -> None:
+    """One place from each of as many parts, and all places if as many are wanted."""
     for seed in range(20):
-        found = spread_rows(order, size, np.random.default_rng(seed))
-        places = np.argsort(order)[found]
+        places = spread_places(100, size, np.random.default_rng(seed))
         assert (np.diff(places) > 0).all()
         assert np.diff(places, prepend=0, append=100).max() <= 2 * 100 / size + 2

@@ -109,7 +109,7 @@ class BMVC(Baseline):
             seeds = view_seeds(random_state, len(scaled))
             features = [kernel_features(X, m, seed) for X, seed in zip(scaled, seeds, strict=True)]
             first = np.random.default_rng(random_state).choice(n, n_clusters, replace=False)
-            return self._codes_and_clusters(features, n_clusters, n_bits, row_order(*scaled)[first])
+            return self._codes_and_clusters(features, n_clusters, n_bits, row_order(*scaled, places=first))
 
     def _codes_and_clusters(self, features: list[FloatArray], k: int, n_bits: int, first: IndexArray) -> IndexArray:
         """Alternate; the codes of the samples ``first`` are the first centres."""
@@ -158,7 +158,7 @@ def kernel_features(X: ScaledRows, n_anchors: int, random_state: int) -> FloatAr
     """Centred Gaussian similarities of all samples to random ones, samples x anchors."""
     n = X.shape[0]
     X, _ = X.centred()
-    at = row_order(X)[np.random.default_rng(random_state).choice(n, n_anchors, replace=False)]
+    at = row_order(X, places=np.random.default_rng(random_state).choice(n, n_anchors, replace=False))
     A = true_rows(X, at)
     norms = square_norms_of(X)
     products = Products(X, -2.0 * A, np.einsum("ij,ij->i", A, A))

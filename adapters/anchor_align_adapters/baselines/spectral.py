@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from anchor_align import Baseline, hookimpl
 from anchor_align.arrays import IndexArray
-from anchor_align.blocks import scaled_rows
+from anchor_align.blocks import row_order, scaled_rows
 from anchor_align.checks import check_whole_number
 
 from .. import side_by_side
@@ -58,9 +58,8 @@ class SideBySideSpectral(Baseline):
         n_neighbours = check_whole_number("n_neighbors", self.n_neighbors, least=1)
         from sklearn.cluster import SpectralClustering  # takes longer to import than other methods to run
 
-        rows, _ = scaled_rows(
-            side_by_side(balanced_views(self.check_input(views, n_clusters), self.scale)), slice(None)
-        )
+        together = side_by_side(balanced_views(self.check_input(views, n_clusters), self.scale))
+        rows, order = scaled_rows(together, slice(None))[0], row_order(together)
         n = rows.shape[0]
         if n_clusters == n:  # no eigen-solver finds all eigenvectors of a sparse graph
             return np.arange(n)
@@ -75,7 +74,9 @@ class SideBySideSpectral(Baseline):
         with warnings.catch_warnings(), threadpool_limits(1):
             # Clusters that are far apart have no neighbours in each other: that is no problem here.
             warnings.filterwarnings("ignore", "Graph is not fully connected", UserWarning)
-            return np.asarray(clusterer.fit_predict(rows), dtype=np.intp)
+            labels = np.empty(n, dtype=np.intp)
+            labels[order] = clusterer.fit_predict(rows[order])  # its random starts depend on the order of the rows
+            return labels
 
 
 @hookimpl

@@ -103,10 +103,12 @@ class Chunked:
             kept: Tasks = self.tasks().persist()
         return Chunked(kept.keys, self.sizes, (kept,))
 
-    def total(self, function: Callable[..., Any], *shared: Any) -> Any:
-        tasks = self.map(function, *shared).tasks()
+    def total(self, function: Callable[..., Any], *shared: Any, then: Callable[[Any], Any] | None = None) -> Any:
+        whole = self.map(function, *shared).tasks().tree()
+        if then is not None:
+            whole = Tasks.of({_key("then"): (then, whole.keys[0])}, [whole])
         with explained():
-            return tasks.tree().compute()[0]
+            return whole.compute()[0]
 
     def against(self, others: Parts, function: Callable[..., Any]) -> Chunked:
         if not isinstance(others, Chunked):
