@@ -76,9 +76,7 @@ def _ordered(parts: list[FloatArray], mask: BoolArray | None, places: IndexArray
     if len(values) > 1 or mask is not None:
         present = np.ones(values.shape, dtype=bool) if mask is None else mask
         with np.errstate(all="ignore"):
-            sizes = [
-                float(own[has].std()) or 1.0 if has.any() else 1.0 for own, has in zip(values, present, strict=True)
-            ]
-            total = np.where(present, values / np.array(sizes)[:, None], 0.0).sum(axis=0)
+            sizes = values.std(axis=1, keepdims=True, where=present)  # NaN for a view without samples
+            total = np.where(present, values / np.where(sizes > 0, sizes, 1.0), 0.0).sum(axis=0)
     order = np.argsort(total, kind="stable")
     return order if places is None else order[places]

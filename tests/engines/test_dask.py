@@ -34,7 +34,7 @@ from anchor_align.arrays import is_sparse
 from anchor_align.blocks import ScaledRows, view_rows
 from anchor_align.clustering import _prediction
 from anchor_align.data import load_bundled, make_simulated
-from anchor_align.kmeans import fit_kmeans
+from anchor_align.kmeans import _kmeans, fit_kmeans
 from anchor_align.metrics import acc
 
 dask = pytest.importorskip("dask")
@@ -302,7 +302,9 @@ def test_nothing_as_long_as_the_data_reaches_the_client(adapter: str, monkeypatc
         return result
 
     monkeypatch.setattr(Tasks, "compute", measured)
-    monkeypatch.setattr(_prediction, "MOST_KNOWN", 500)  # rows that predict needs, a number that does not grow
+    # Rows that predict needs, and rows for first centres: numbers that do not grow.
+    monkeypatch.setattr(_prediction, "MOST_KNOWN", 500)
+    monkeypatch.setattr(_kmeans, "START_ROWS", 500)
     rng = np.random.default_rng(0)
     centres = 5 * rng.standard_normal((4, 3))
     views = [centres[np.arange(40_000) % 4] + rng.standard_normal((40_000, 3)) for _ in range(2)]
