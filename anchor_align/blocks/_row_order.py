@@ -76,7 +76,8 @@ def _ordered(parts: list[FloatArray], mask: BoolArray | None, places: IndexArray
     if len(values) > 1 or mask is not None:
         present = np.ones(values.shape, dtype=bool) if mask is None else mask
         with np.errstate(all="ignore"):
-            sizes = values.std(axis=1, keepdims=True, where=present)  # NaN for a view without samples
-            total = np.where(present, values / np.where(sizes > 0, sizes, 1.0), 0.0).sum(axis=0)
+            sizes = [own[has].std() if has.any() else 1.0 for own, has in zip(values, present, strict=True)]
+            divisors = np.array([size if size > 0 else 1.0 for size in sizes])
+            total = np.where(present, values / divisors[:, None], 0.0).sum(axis=0)
     order = np.argsort(total, kind="stable")
     return order if places is None else order[places]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._cache import default_cache as default_cache
     from ._data_sets import DataSpec as DataSpec
     from ._differences import Difference as Difference
+    from ._differences import compare_rows as compare_rows
     from ._differences import paired_difference as paired_difference
     from ._execution import StudyProgress as StudyProgress
     from ._results import ALL_ARMS as ALL_ARMS
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "_cache": ("Cache", "default_cache"),
     "_data_sets": ("DataSpec",),
-    "_differences": ("Difference", "paired_difference"),
+    "_differences": ("Difference", "compare_rows", "paired_difference"),
     "_execution": ("StudyProgress",),
     "_results": (
         *("ALL_ARMS", "ARMS", "LAM_ARMS", "AdapterInfo", "ArmSummary", "DataInfo"),

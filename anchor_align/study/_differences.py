@@ -117,7 +117,26 @@ def compare_rows(
 ) -> list[Difference]:
     """Compare two arms in every row of a table; p and intervals are corrected for the number of tests (Holm).
 
-    The scores of a row are those of its repeats, or of data sets.
+    Parameters
+    ----------
+    rows : sequence of (first, second)
+        Scores of both arms, each array-like of shape (n_repeats,), in the same order of repeats.
+    arms : tuple of str, default=("aligned", "unaligned")
+        Their names, for the verdicts.
+    of_data_sets : bool, default=False
+        Whether the scores of a row are those of data sets, not of repeats.
+
+    Returns
+    -------
+    list of Difference
+        As :func:`paired_difference`, one for each row.
+
+    Examples
+    --------
+    >>> from anchor_align.study import compare_rows
+    >>> better, worse = [0.80, 0.85, 0.83, 0.90, 0.82, 0.86, 0.91], [0.70, 0.72, 0.75, 0.71, 0.80, 0.74, 0.70]
+    >>> [found.verdict for found in compare_rows([(better, worse), (worse, worse[::-1])])]
+    ['aligned better', 'no clear difference']
     """
     unit = "data set" if of_data_sets else "repeat"
     scores = [_checked(first, second) for first, second in rows]
