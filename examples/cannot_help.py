@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from anchor_align import AlignedClusterer, AnchorAlignError, AnchorAligner, MultiViewData, load_views
+from anchor_align import AlignedClusterer, AnchorAligner, AnchorAlignError, MultiViewData, load_views
 from anchor_align.study import DEFAULT_DATA, compare, compare_rows
 
 ADAPTERS = ("lmvsc", "fmvacc")

@@ -38,7 +38,7 @@ SPARSIFIERS = ("released", "text")
 WIDTH = 1000.0  # sigma of the released code
 REMAINDER = 1e-7  # similarity to an anchor that is not kept
 MORE_ANCHORS = 3
-STAY = 1e-8  # weight of the directions before, relative to the graph
+DEAD = 1e-9  # singular values below this, relative to the largest, are those of clusters without samples
 
 
 class FMCNOF(Adapter):
@@ -175,14 +175,10 @@ def factorise(graphs: Sequence[FloatArray], k: int, rng: np.random.Generator, ro
     weights = np.full(len(graphs), 1.0 / len(graphs))
     Z = np.mean(graphs, axis=0)
     k = min(k, Z.shape[1])
-    G = np.linalg.qr(rng.standard_normal((Z.shape[1], k)))[0]
-    F = Z @ G
+    F = Z @ np.linalg.qr(rng.standard_normal((Z.shape[1], k)))[0]
     history: list[float] = []
     for _ in range(rounds):
-        # Where a column of F is zero, any direction is right: the one before stays, and rounding does not decide.
-        product = F.T @ Z
-        left, _, right = scipy.linalg.svd(product + STAY * np.linalg.norm(product) * G.T, full_matrices=False)
-        G = right.T @ left.T
+        G = _polar_factor(F, Z)
         F = np.maximum(Z @ G, 0.0)
         if len(graphs) > 1:
             product = F @ G.T
@@ -192,6 +188,27 @@ def factorise(graphs: Sequence[FloatArray], k: int, rng: np.random.Generator, ro
                 weights, Z = found, fused
         history.append(float(np.linalg.norm(Z - F @ G.T) ** 2))
     return Factors(F, G, weights, tuple(history))
+
+
+def _polar_factor(F: FloatArray, Z: FloatArray) -> FloatArray:
+    """The matrix G with orthonormal columns that maximises Tr(G' Z' F).
+
+    If clusters have no samples, any directions are as good for them. They get those in which the others leave most of
+    the graph, instead of what rounding makes of them.
+    """
+    left, values, right = scipy.linalg.svd(F.T @ Z, full_matrices=False)
+    rank = int(np.count_nonzero(values > DEAD * values[0]))
+    G = right[:rank].T @ left[:, :rank].T
+    lost = len(values) - rank
+    if lost and rank:
+        rest = Z - (Z @ right[:rank].T) @ right[:rank]
+        directions = scipy.linalg.svd(rest, full_matrices=False)[2][:lost]
+        # The sign of a direction is arbitrary; most of the samples are on its positive side.
+        directions *= np.where((rest @ directions.T).sum(axis=0) < 0, -1.0, 1.0)[:, None]
+        basis, _, order = scipy.linalg.qr(np.eye(len(left)) - left[:, :rank] @ left[:, :rank].T, pivoting=True)
+        clusters = basis[:, :lost] * np.sign(basis[order[:lost], np.arange(lost)])
+        G = G + directions.T @ clusters.T
+    return np.asarray(G)
 
 
 class _StandardRows:
