@@ -45,10 +45,10 @@ def ascend(
     search = _Search(reduced)
     # At the uniform matrix the gradient of the reduced quadratic term is zero: only the linear term is left.
     uniform = assign(reduced.L)
-    bound, profile = gilmore_lawler(reduced, near=uniform)
-    feature = assign(problem.K, near=uniform)
     search.climb(uniform)
+    bound, profile = gilmore_lawler(reduced, near=uniform)
     search.climb(profile)
+    feature = assign(problem.K, near=uniform)
     if reduced.size <= SMALL and not search.proven(bound):
         search.climb(feature)
         for _ in range(FEW_STARTS if reduced.size <= FEW else min(8, 160 // reduced.size)):
