@@ -54,7 +54,7 @@ def accuracies(adapter: str, data: MultiViewData, draws: int) -> dict[str, list[
 
     def of(arm: str, lam: float) -> list[float]:
         runs = sorted((run for run in result.records if run.arm == arm), key=lambda run: run.repeat)
-        chosen = [run for run in runs if run.lam == lam] or runs
+        chosen = [run for run in runs if run.setting.lam == lam] or runs
         return [round(100 * (run.scores or {})["acc"], 2) for run in chosen]
 
     aligned = {name: of("aligned", lam) for name, lam in LAMS.items()}

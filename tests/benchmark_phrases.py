@@ -35,6 +35,47 @@ def simplex(r: Stored) -> list[str]:
     ]
 
 
+def _matching(r: Stored) -> tuple[str, str, str, str, str]:
+    """What the pages say of the problems: how many, times, and distances from the bound."""
+    found = r["summary"]
+    low, high = (found["by_beta"][name] for name in ("0.01 and 1", "100"))
+    hundreds = found["instances"] // 100 * 100
+    gaps = [
+        f"median {100 * each['median_gap']:.1g} %, largest {100 * each['max_gap']:.1g} %"
+        if 100 * each["max_gap"] < 10
+        else f"median {100 * each['median_gap']:.1g} %, largest {100 * each['max_gap']:.0f} %"
+        for each in (low, high)
+    ]
+    return (
+        f"{'in none of' if not found['lost'] else f'in {len(found["lost"])} of'} more than {hundreds} problems",
+        f"{found['median_time_ratio_m50']:.2f}",
+        f"{found['max_time_ratio']:.1g}",
+        f"median {low['median_time_ratio']:.2f}; median {high['median_time_ratio']:.2f}",
+        "; ".join(gaps),
+    )
+
+
+def matching(r: Stored) -> list[str]:
+    """Many problems, on the page of speed."""
+    problems, median, most, times, gaps = _matching(r)
+    return [
+        f"The test has {problems.partition(' of ')[2]}",
+        f"50 anchors or more | median {median}, at most {most} |",
+        f"where anchors are nearly alike | {times} |",
+        f"with `beta` = 100 | {gaps} |",
+    ]
+
+
+def matching_in_maths(r: Stored) -> list[str]:
+    """The same, on the page of the maths."""
+    problems, median, _, _, _ = _matching(r)
+    low, high = (100 * r["summary"]["by_beta"][name]["median_gap"] for name in ("0.01 and 1", "100"))
+    return [
+        f"{problems} does another solver find a better match; median time {median} of the fixed point's",
+        f"has a median of {low:.1g} % for `beta` = 0.01 and 1, and of {high:.1g} % for `beta` = 100",
+    ]
+
+
 def consensus(r: Stored) -> list[str]:
     """Many views and anchors."""
     rows = [
@@ -317,8 +358,10 @@ def pair_curves(r: Stored) -> list[str]:
     ]
 
 
-# Page and phrases of each benchmark.
+# Page and phrases of each benchmark; the first word names the result.
 PHRASES: dict[str, tuple[str, Callable[[Stored], list[str]]]] = {
+    "matching": ("speed.md", matching),
+    "matching in maths": ("maths.md", matching_in_maths),
     "grams": ("speed.md", grams),
     "simplex": ("speed.md", simplex),
     "consensus": ("speed.md", consensus),

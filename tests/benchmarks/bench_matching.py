@@ -15,6 +15,7 @@ from anchor_align.matching._pair_problem import PREPARE_FROM, Match, PairProblem
 from anchor_align.matching._pair_solvers import solve_pair
 
 LAMS = (0.1, 1.0, 10.0, np.inf)
+BETAS = {"0.01 and 1": (0.01, 1.0), "100": (100.0,)}  # with the last, anchors are nearly alike
 NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 
 
@@ -89,6 +90,18 @@ def _peak_memory(run: Callable[[], Any]) -> float:
     return peak
 
 
+def _group(records: list[dict[str, Any]], betas: tuple[float, ...]) -> dict[str, float]:
+    """Time with both terms and 50 anchors or more, and distance from the bound, of the problems with some ``beta``."""
+    own = [r for r in records if r["beta"] in betas]
+    times = [r["time_ratio"] for r in own if r["lam"] != "inf" and r["m"] >= 50]
+    gaps = [r["gap"] for r in own]
+    return {
+        "median_time_ratio": float(np.median(times or [0.0])),
+        "median_gap": float(np.median(gaps or [0.0])),
+        "max_gap": max(gaps, default=0.0),
+    }
+
+
 def summarise(records: list[dict[str, Any]], report: Callable[[str], None]) -> dict[str, Any]:
     """The bars: best of all on every instance, a tenth of the fixed point's time in the median, never above it.
 
@@ -114,6 +127,7 @@ def summarise(records: list[dict[str, Any]], report: Callable[[str], None]) -> d
         "median_prepared_ratio": float(np.median(prepared)) if prepared else None,
         "max_prepared_ratio": max(prepared, default=None),
         "median_gap": float(np.median([r["gap"] for r in records])),
+        "by_beta": {name: _group(records, betas) for name, betas in BETAS.items()},
         "largest_m": largest["m"],
         "largest_memory": largest["memory"],
         "passed": not lost and float(np.median(large or [0.0])) <= 0.1 and max(r["time_ratio"] for r in timed) <= 1.0,
