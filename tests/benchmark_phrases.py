@@ -47,7 +47,7 @@ def _matching(r: Stored) -> tuple[str, str, str, str, str]:
         for each in (low, high)
     ]
     return (
-        f"{'in none of' if not found['lost'] else f'in {len(found["lost"])} of'} more than {hundreds} problems",
+        f"in {len(found['lost']) or 'none'} of more than {hundreds} problems",
         f"{found['median_time_ratio_m50']:.2f}",
         f"{found['max_time_ratio']:.1g}",
         f"median {low['median_time_ratio']:.2f}; median {high['median_time_ratio']:.2f}",
