@@ -241,7 +241,7 @@ def kmeans(r: Stored) -> list[str]:
     }
     return [
         f"| {shown} | "
-        + " | ".join(f"{row['objective']:.4f}, {row['time']:.2f}" for row in r["rows"] if row["name"] == name)
+        + " | ".join(f"{row['objective']:.3f}, {row['time']:.2f}" for row in r["rows"] if row["name"] == name)
         + " |"
         for shown, name in names.items()
     ]

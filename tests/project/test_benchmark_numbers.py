@@ -13,8 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "tests" / "benchmarks" / "results"
 # To be run, and then to be removed from here: python tests/benchmarks/run.py --only NAME --store
 NOT_STORED = (
-    "matching", "grams", "simplex", "fmvacc", "scale", "memory", "commands", "anchors", "rivals", "projection", "sfmc",
-    "sparse", "baselines", "kmeans", "dask",
+    "matching", "fmvacc", "scale", "memory", "commands", "anchors", "rivals", "baselines", "dask",
 )  # fmt: skip
 
 
