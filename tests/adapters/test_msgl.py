@@ -79,8 +79,11 @@ def test_tied_data_have_labels(views: list[np.ndarray]) -> None:
         ({"gamma": 0.0}, "gamma must be a negative number, got 0.0"),
         ({"gamma": [1]}, r"gamma must be a finite number, got \[1\]"),
         ({"alpha": -1.0}, "alpha must be a finite number >= 0, got -1.0"),
+        ({"beta": 1.7e308}, "The objective of msgl is too large for a number"),
+        ({"alpha": 1e300, "beta": 1e300}, "The objective of msgl is too large for a number"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
 def test_bad_settings(params: dict[str, object], message: str) -> None:
     """Refused when they are used."""
     with pytest.raises(InputError, match=message):
