@@ -270,8 +270,8 @@ def _solve(hessian: FloatArray, linear: FloatArray) -> FloatArray:
     """Rows z on the simplex that minimise z H z' - 2 c z', as least squares on the rows of a factor of H."""
     if not (np.abs(hessian).max() < MOST and np.abs(linear).max() < MOST):  # NaN, too
         raise InputError(
-            "The objective of msgl is too large for a number: choose alpha, beta and gamma nearer to their defaults, or "
-            "divide the views by a constant."
+            "The objective of msgl is too large for a number: choose alpha, beta and gamma nearer to their defaults, "
+            "or divide the views by a constant."
         )
     jitter = 1e-12 * float(np.trace(hessian)) / len(hessian)
     factor = np.linalg.cholesky(hessian + (jitter or 1.0) * np.eye(len(hessian)))
