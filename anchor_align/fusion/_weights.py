@@ -10,7 +10,7 @@ graphs, each scaled to length one:
 A view that is unrelated to the others has an agreement near zero, however clear its own clusters are. The weight is a
 step in the agreement relative to the largest, x^4 / (x^4 + 0.3^4): nearly one for all views that agree at least half as
 well as the best, nearly zero below a tenth. Weights in proportion to the agreement, or to a power of it, would favour
-similar views over views with new information: on UCI-Digit (lmvsc, powers 1 to 4) they cost 4 to 10 points of accuracy.
+similar views over views with new information: on UCI-Digit (lmvsc, powers 1 to 4) they cost 2 to 8 points of accuracy.
 """
 
 from __future__ import annotations
