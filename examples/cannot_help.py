@@ -36,6 +36,7 @@ Row = dict[str, Any]
 
 def cosines(adapter: str, data: MultiViewData, draws: int) -> tuple[float, float]:
     """Mean cosine of aligned graphs with the graph of view 0: original, and with shuffled samples."""
+    assert data.n_clusters is not None
     found = []
     for seed in range(draws):
         rng = np.random.default_rng(seed)

@@ -44,4 +44,4 @@ if __name__ == "__main__":
     from anchor_align.report import render
     from anchor_align.study import compare
 
-    print(render(compare("fuzzy-ward", "digits", plugins=[__file__]), "table"))
+    print(render(compare("fuzzy-ward", "digits", plugins=[__file__], repeats=30), "table"))

@@ -71,7 +71,7 @@ class FMCNOF(Adapter):
     >>> from anchor_align.metrics import acc
     >>> data = make_simulated(0)
     >>> adapter = get_adapter("fmcnof", sparsifier="text", standardise_rows=False)
-    >>> clusterer = AlignedClusterer(adapter, n_clusters=4, n_anchors=12, random_state=0)
+    >>> clusterer = AlignedClusterer(adapter, n_clusters=4, n_anchors=16, random_state=0)
     >>> acc(data.labels, clusterer.fit_predict(data.views))
     1.0
     """

@@ -46,8 +46,8 @@ class NewSamples:
     def predict(self, views: Any, *, mask: Any = None) -> Any:
         """Cluster new samples: graph rows on the learned anchors, fusion and embedding of the fit, nearest mean.
 
-        If the nearest mean does not reproduce the clusters of the fit (adapters without k-means), a new sample gets the
-        label of the sample with the nearest fused row, of up to about 10,000 samples of the fit.
+        If the nearest mean gives less than 99 % of the samples of the fit their labels (adapters without k-means), a
+        new sample gets the label of the sample with the nearest fused row, of up to about 10,000 samples of the fit.
 
         Parameters
         ----------
@@ -56,9 +56,9 @@ class NewSamples:
         Returns
         -------
         ndarray of int of shape (n_samples,)
-            For the samples of the fit ``labels_``, except for rare ties. A Dask array if the views are Dask arrays.
-            Samples are in the order of the first view; with ``join``, in that of
-            :func:`~anchor_align.data.join_views`, which also gives their names.
+            For the samples of the fit ``labels_``, except for rare ties and, with adapters without k-means, for up to
+            1 % of the samples. A Dask array if the views are Dask arrays. Samples are in the order of the first view;
+            with ``join``, in that of :func:`~anchor_align.data.join_views`, which also gives their names.
         """
         with self._samples(views, mask) as checked:
             return self._prediction.labels(checked)

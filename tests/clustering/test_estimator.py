@@ -48,7 +48,10 @@ def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
 @pytest.mark.parametrize("adapter", ["lmvsc", "fmvacc"])
 @pytest.mark.parametrize("source", ["simulated", "file"])
 def test_one_anchor_per_cluster_is_aligned(adapter: str, source: str) -> None:
-    """Twenty draws of anchors: all clusters are found with aligned fusion, and not with unaligned."""
+    """Twenty draws of anchors: all clusters are found with aligned fusion, and not always with unaligned.
+
+    Unaligned fusion makes mistakes in three of ten draws or more.
+    """
     scores = {"aligned": [], "unaligned": []}  # type: dict[str, list[float]]
     for seed in range(20):
         data = make_simulated(seed)
@@ -57,7 +60,7 @@ def test_one_anchor_per_cluster_is_aligned(adapter: str, source: str) -> None:
             found = clusterer(adapter, n_anchors=4, fusion=fusion, random_state=seed).fit_predict(views)
             values.append(acc(labels, found))
     assert min(scores["aligned"]) == 1.0
-    assert np.mean(scores["unaligned"]) < 0.99
+    assert np.count_nonzero(np.array(scores["unaligned"]) < 1.0) >= 3
 
 
 @pytest.mark.slow

