@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -174,6 +175,7 @@ class _Hdf5Reader:
     def _read_texts(self, node: Any) -> list[str]:
         if max(node.shape, default=1) != math.prod(node.shape):
             raise ValueError("texts of variable length in several columns")
+        self._check_texts(node)
         if not node.shape:
             return decoded(node[()])
         texts: list[str] = []
@@ -183,6 +185,25 @@ class _Hdf5Reader:
             self.limit.count(sum(len(text) + 64 for text in block))
             texts += block
         return texts
+
+    def _check_texts(self, node: Any) -> None:
+        """Refuse texts that claim to be longer than the file: HDF5 would allocate what they claim.
+
+        A text is stored as its length, four bytes, and the place of its content. Compressed lengths are not checked.
+        """
+        size, stored = os.path.getsize(self.file.filename), []
+        if node.chunks is not None and node.id.get_create_plist().get_nfilters() == 0:
+            node.id.chunk_iter(lambda info: stored.append((info.byte_offset, info.size)))
+        elif node.chunks is None and node.id.get_offset() is not None:
+            stored.append((node.id.get_offset(), node.id.get_storage_size()))
+        width = 4 + self.file.id.get_create_plist().get_sizes()[0] + 4
+        with open(self.file.filename, "rb") as file:
+            for offset, n_bytes in stored:
+                file.seek(offset)
+                records = np.frombuffer(file.read(min(n_bytes, size)), dtype=np.uint8)
+                lengths = records[: len(records) // width * width].reshape(-1, width)[:, :4].copy().view("<u4")
+                if lengths.size and int(lengths.max()) > size:
+                    raise ValueError("a text is longer than the file")
 
     def sparse_group(self, key: str, node: Any, shape: tuple[int, int], form: str) -> Entry:
         """Entry of a sparse matrix as anndata writes it: ``form`` is "csr" or "csc"."""

@@ -309,3 +309,23 @@ def test_graphs_and_masks(tmp_path: Path) -> None:
     sp.save_npz(tmp_path / "c.npz", sp.csr_array((30_000, 30_000), dtype=bool))
     with pytest.raises(FileError, match="max_bytes="):
         read_mask(str(tmp_path / "c.npz"))
+
+
+@pytest.mark.parametrize("chunks", [None, (4,)])
+def test_a_text_that_claims_to_be_longer_than_the_file(tmp_path: Path, chunks: tuple[int] | None) -> None:
+    """HDF5 would allocate what it claims, a gigabyte for one flipped bit in a length."""
+    anndata = pytest.importorskip("anndata")
+    path = tmp_path / "cells.h5ad"
+    names = [f"cell {i}" for i in range(10)]
+    anndata.AnnData(np.eye(10), obs=pd.DataFrame({"kind": ["a", "b"] * 5}, index=names)).write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        del file["obs/_index"]
+        node = file.create_dataset("obs/_index", data=names, dtype=h5py.string_dtype(), chunks=chunks)
+        file.flush()
+        place = node.id.get_offset() if chunks is None else node.id.get_chunk_info(1).byte_offset
+    assert load_views(path).samples == tuple(names)
+    content = bytearray(path.read_bytes())
+    content[place + 3] ^= 0x40  # the highest byte of a length
+    path.write_bytes(content)
+    with pytest.raises(FileError, match="a text is longer than the file"):
+        load_views(path)
