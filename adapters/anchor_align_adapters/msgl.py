@@ -156,7 +156,9 @@ class MSGL(Adapter):
         weights = np.full(len(data), 1.0 / len(data))
         m = len(data[0].gram)
         variances = np.array([each.variance for each in data])
-        alpha, beta = self.alpha * float(weights @ variances), 0.0
+        # Numbers of any type become floats: NumPy has no linear algebra for some of them.
+        first_alpha, first_beta, gamma, tol = map(float, (self.alpha, self.beta, self.gamma, self.tol))
+        alpha, beta = first_alpha * float(weights @ variances), 0.0
         Z, embedding = np.full(data[0].cross.shape, 1.0 / m), None
         for number in range(check_whole_number("max_iter", self.max_iter, least=1)):
             hessian = sum(w * each.gram for w, each in zip(weights, data, strict=True)) + alpha * np.eye(m)
@@ -165,20 +167,20 @@ class MSGL(Adapter):
                 linear = linear - beta / 2.0 * embedding.distances(Z)
             before, Z = Z, _solve(hessian, np.asarray(linear))
             losses = np.array([each.loss(Z) for each in data])
-            used, weights = weights, (-losses / self.gamma) ** (1.0 / (self.gamma - 1.0))
+            used, weights = weights, (-losses / gamma) ** (1.0 / (gamma - 1.0))
             if number == 0:
                 # From here on the weights have the units of the losses; alpha and beta follow once.
-                alpha = self.alpha * float(weights @ variances)
-                beta = self.beta * float(weights @ losses) / k
+                alpha = first_alpha * float(weights @ variances)
+                beta = first_beta * float(weights @ losses) / k
             embedding = _Embedding.of(Z, k)
-            if number > LEAST_ROUNDS and np.linalg.norm(Z - before) < self.tol * np.linalg.norm(before):
+            if number > LEAST_ROUNDS and np.linalg.norm(Z - before) < tol * np.linalg.norm(before):
                 break
         assert embedding is not None
         return _Model(np.asarray(hessian), used, beta, embedding), Z
 
     def _own_graph(self, view: _ViewTerms) -> FloatArray:
         """The graph of a single view, to align its anchors."""
-        return _solve(view.gram + self.alpha * view.variance * np.eye(len(view.gram)), view.cross)
+        return _solve(view.gram + float(self.alpha) * view.variance * np.eye(len(view.gram)), view.cross)
 
     def _check(self) -> None:
         check_choice("order", self.order, ORDERS)

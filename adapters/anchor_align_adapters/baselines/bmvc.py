@@ -113,6 +113,8 @@ class BMVC(Baseline):
 
     def _codes_and_clusters(self, features: list[FloatArray], k: int, n_bits: int, first: IndexArray) -> IndexArray:
         """Alternate; the codes of the samples ``first`` are the first centres."""
+        # Numbers of any type become floats: NumPy has no linear algebra for some of them.
+        r, beta, gamma, lam = map(float, (self.r, self.beta, self.gamma, self.lam))
         B = _signs(_principal_parts(features, n_bits), at_zero=-1.0)
         C = B[first]
         labels: IndexArray = (B @ C.T).argmax(axis=1)
@@ -120,25 +122,23 @@ class BMVC(Baseline):
         solvers = []
         for phi in features:
             gram = phi.T @ phi
-            ridge = max(self.beta + 1e-12 * float(np.trace(gram)), 1e-12)
-            solvers.append(scipy.linalg.cho_factor((1.0 - self.gamma) * gram + ridge * np.eye(len(gram))))
+            ridge = max(beta + 1e-12 * float(np.trace(gram)), 1e-12)
+            solvers.append(scipy.linalg.cho_factor((1.0 - gamma) * gram + ridge * np.eye(len(gram))))
         for _ in range(self.max_iter):
             maps = [scipy.linalg.cho_solve(solver, phi.T @ B) for solver, phi in zip(solvers, features, strict=True)]
             images = [phi @ U for phi, U in zip(features, maps, strict=True)]
-            powers = weights**self.r
-            target = sum(power * image for power, image in zip(powers, images, strict=True)) + self.lam * C[labels]
+            powers = weights**r
+            target = sum(power * image for power, image in zip(powers, images, strict=True)) + lam * C[labels]
             B = _signs(np.asarray(target), at_zero=-1.0)
             for _ in range(self.cluster_iter):
                 C, labels = _binary_step(B, C, labels)
             losses = np.array(
                 [
-                    np.linalg.norm(B - image) ** 2
-                    - self.gamma * np.linalg.norm(image) ** 2
-                    + self.beta * np.linalg.norm(U) ** 2
+                    np.linalg.norm(B - image) ** 2 - gamma * np.linalg.norm(image) ** 2 + beta * np.linalg.norm(U) ** 2
                     for image, U in zip(images, maps, strict=True)
                 ]
             )
-            logs = np.log(np.maximum(losses, 1e-12 * B.size)) / (1.0 - self.r)
+            logs = np.log(np.maximum(losses, 1e-12 * B.size)) / (1.0 - r)
             weights = np.exp(logs - logs.max())
             weights /= weights.sum()
         return labels
