@@ -347,6 +347,13 @@ def pair_curves(r: Stored) -> list[str]:
         )
     found = r["summary"]
     times = span(found["high_times"], 0)
+    weak = [each["objective"] for each in r["records"] if each["lam"] == 0.1 and "high" in each["objective"]]
+    at_weak = sum(each["high"] > each["default"] for each in weak) or "none"
+    beaten = [
+        f"With {each['m']} anchors and `lam` {each['lam']:g}, `pfp` is {100 * (1 - each['objective']['default']):.1f} % better"
+        for each in r["records"]
+        if each["objective"].get("pfp", 0.0) > each["objective"]["default"]
+    ]
     return [
         *table,
         *graphs,
@@ -354,7 +361,8 @@ def pair_curves(r: Stored) -> list[str]:
         f"On other graphs, it holds in {found['other_held']} of {found['other_cells']} cells",
         f"in {found['sooner']} of all {found['cells'] + found['other_cells']} cells",
         f'`effort="high"` is better than the default in {found["high_better"]} of {found["high_cells"]} cells',
-        f"by at most {100 * found['high_largest_gain']:.2f} %, none of them at `lam` 0.1. It takes {times} times",
+        f"by at most {100 * found['high_largest_gain']:.2f} %, {at_weak} of them at `lam` 0.1. It takes {times} times",
+        *beaten,
     ]
 
 
