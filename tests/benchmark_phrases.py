@@ -350,7 +350,8 @@ def pair_curves(r: Stored) -> list[str]:
     weak = [each["objective"] for each in r["records"] if each["lam"] == 0.1 and "high" in each["objective"]]
     at_weak = sum(each["high"] > each["default"] for each in weak) or "none"
     beaten = [
-        f"With {each['m']} anchors and `lam` {each['lam']:g}, `pfp` is {100 * (1 - each['objective']['default']):.1f} % better"
+        f"With {each['m']} anchors and `lam` {each['lam']:g}, "
+        f"`pfp` is {100 * (1 - each['objective']['default']):.1f} % better"
         for each in r["records"]
         if each["objective"].get("pfp", 0.0) > each["objective"]["default"]
     ]

@@ -200,7 +200,7 @@ ELSEWHERE = (
 )  # fmt: skip
 # To be run, and then to be removed from here: python examples/store.py NAME --data DATA. Their pages are not compared.
 NOT_STORED = (
-    "ablation", "rivals_table",
+    "ablation",
 )  # fmt: skip
 # Settings, limits and versions: nothing was measured.
 NOT_MEASURED = {
