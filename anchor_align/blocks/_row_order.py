@@ -71,13 +71,40 @@ def _along_directions(sources: tuple[ScaledRows, ...]) -> list[FloatArray]:
 
 
 def _ordered(parts: list[FloatArray], mask: BoolArray | None, places: IndexArray | None) -> IndexArray:
-    values = np.concatenate(parts, axis=1)
-    total = values[0]
-    if len(values) > 1 or mask is not None:
-        present = np.ones(values.shape, dtype=bool) if mask is None else mask
-        with np.errstate(all="ignore"):
-            sizes = [own[has].std() if has.any() else 1.0 for own, has in zip(values, present, strict=True)]
-            divisors = np.array([size if size > 0 else 1.0 for size in sizes])
-            total = np.where(present, values / divisors[:, None], 0.0).sum(axis=0)
-    order = np.argsort(total, kind="stable")
-    return order if places is None else order[places]
+    if len(parts[0]) > 1 or mask is not None:
+        parts = [_balanced_sum(np.concatenate(parts, axis=1), mask)]
+    values = [part.ravel() for part in parts]
+    return np.argsort(np.concatenate(values), kind="stable") if places is None else _rows_at(values, places)
+
+
+def _balanced_sum(values: FloatArray, mask: BoolArray | None) -> FloatArray:
+    """Sum over views of their products, each over its standard deviation; missing samples count as zero."""
+    present = np.ones(values.shape, dtype=bool) if mask is None else mask
+    with np.errstate(all="ignore"):
+        sizes = [own[has].std() if has.any() else 1.0 for own, has in zip(values, present, strict=True)]
+        divisors = np.array([size if size > 0 else 1.0 for size in sizes])
+        return np.asarray(np.where(present, values / divisors[:, None], 0.0).sum(axis=0))
+
+
+def _rows_at(parts: list[FloatArray], places: IndexArray) -> IndexArray:
+    """What a stable argsort of all parts has at some places, with one copy of the values and no other long array."""
+    values = np.concatenate(parts)
+    wanted, inverse = np.unique(places, return_inverse=True)
+    values.partition(wanted)
+    found, number = np.unique(values[wanted], return_inverse=True)
+    del values
+    counts = np.zeros(len(found) + 1, dtype=np.intp)
+    rows, numbers, first = [], [], 0
+    for part in parts:
+        reached = np.searchsorted(found, part, side="right")
+        counts += np.bincount(reached, minlength=len(counts))
+        equal = np.flatnonzero(reached > np.searchsorted(found, part))
+        rows.append(first + equal)
+        numbers.append(reached[equal] - 1)
+        first += len(part)
+    # Equal rows are in the order of their places, after all rows that are less.
+    at = np.concatenate(numbers)
+    groups = np.argsort(at, kind="stable")
+    starts = np.searchsorted(at[groups], np.arange(len(found)))
+    chosen = groups[starts[number] + wanted - np.cumsum(counts)[number]]
+    return np.asarray(np.concatenate(rows)[chosen][inverse])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import seeds
 
-from anchor_align.blocks import ScaledRows, row_order, spread_places
+from anchor_align.blocks import ScaledRows, _row_order, row_order, spread_places
 
 
 @given(seeds, st.booleans(), st.booleans(), st.sampled_from([np.float64, np.float32, np.int8]))
@@ -54,3 +54,16 @@ def test_spread_places_are_distinct_and_spread(size: int) -> None:
         places = spread_places(100, size, np.random.default_rng(seed))
         assert (np.diff(places) > 0).all()
         assert np.diff(places, prepend=0, append=100).max() <= 2 * 100 / size + 2
+
+
+@given(seeds, st.integers(1, 60), st.integers(1, 5), st.sampled_from([1, 3, 1000]))
+def test_rows_at_some_places_are_those_of_the_whole_order(seed: int, n: int, rows: int, values: int) -> None:
+    """With ties and NaN, in chunks, for places in any order that may repeat."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, values, size=(n, 1)).astype(float)
+    X[rng.random(n) < 0.1] = np.nan
+    places = rng.integers(0, n, size=rng.integers(1, 2 * n))
+    order = row_order(ScaledRows(X))
+    np.testing.assert_array_equal(row_order(ScaledRows(X), places=places), order[places])
+    pieces = [part[None] for part in np.array_split(X[:, 0], rows) if len(part)]
+    np.testing.assert_array_equal(_row_order._ordered(pieces, None, places), np.argsort(X[:, 0], kind="stable")[places])
