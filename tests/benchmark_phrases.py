@@ -254,6 +254,7 @@ def dask(r: Stored) -> list[str]:
         ("sample", 1_000_000, "1,000,000"),
         ("sample", 10_000_000, "10,000,000 (1.28 GB)"),
         ("full", 1_000_000, "1,000,000"),
+        ("full", 10_000_000, "10,000,000 (1.28 GB)"),
     ):
         fit = r["fits"][f"{name}, {samples}"]
         rows.append(
@@ -265,7 +266,8 @@ def dask(r: Stored) -> list[str]:
         f'| one machine | `"{name}"` | 1 | {none} | {none} | {100 * each["accuracy"]:.1f} % |'
         for name, each in r["here"].items()
     ]
-    small, large, full = (r["fits"][name] for name in ("sample, 1000000", "sample, 10000000", "full, 1000000"))
+    small, large, full, most = (r["fits"][f"{name}, {n}"] for name in ("sample", "full") for n in (10**6, 10**7))
+    local = r["processor"]["local"]
     bare = [each["bare_pass"] / each["seconds"] for each in (small, large)]
     traffic = {
         shown: [r["traffic"][chunks][name] for chunks in ("40", "400")]
@@ -279,9 +281,13 @@ def dask(r: Stored) -> list[str]:
         *rows,
         *here,
         f"need {small['worker_before']:.0f} MB of a worker",
-        f"it takes {full['seconds'] / small['seconds']:.1f} times as long",
+        f"with 1,000,000 samples `\"full\"` takes {full['seconds'] / small['seconds']:.1f} times as long",
+        f"with 10,000,000 samples {most['seconds'] / large['seconds']:.1f} times",
+        f"`local` with 10,000,000 samples: a worker needs at most {max(local['worker_peaks']):.0f} MB",
+        f"processor time per sample is {local['processor_ratio']:.1f} times that of one machine",
+        f"({r['processor']['lmvsc']['processor_ratio']:.1f} times for `lmvsc`)",
         f"{bare[0]:.3f} (1,000,000 samples), {bare[1]:.3f} (10,000,000)",
-        f"{small['visits']} (4 chunks) and {large['visits']} (40 chunks); {full['visits']}",
+        f"{small['visits']} (4 chunks) and {large['visits']} (40 chunks); {full['visits']} and {most['visits']}",
         f"400 chunks relative to 40 | {r['visits']['400'] / r['visits']['40']:.1f} |",
         *(
             f"| {shown} | {few['measured'] / 1e3:.0f} kB | {many['measured'] / 1e6:.1f} MB | "
