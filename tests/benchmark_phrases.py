@@ -281,7 +281,7 @@ def dask(r: Stored) -> list[str]:
         *rows,
         *here,
         f"need {small['worker_before']:.0f} MB of a worker",
-        f"with 1,000,000 samples `\"full\"` takes {full['seconds'] / small['seconds']:.1f} times as long",
+        f'with 1,000,000 samples `"full"` takes {full["seconds"] / small["seconds"]:.1f} times as long',
         f"with 10,000,000 samples {most['seconds'] / large['seconds']:.1f} times",
         f"`local` with 10,000,000 samples: a worker needs at most {max(local['worker_peaks']):.0f} MB",
         f"processor time per sample is {local['processor_ratio']:.1f} times that of one machine",

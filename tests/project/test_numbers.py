@@ -198,10 +198,6 @@ PAGES: dict[str, tuple[str, ...]] = {
 ELSEWHERE = (
     "speed.md", "dask.md", "maths.md", "missing.md", "cannot-help.md", "gallery/worth.md", "commands.md", "data.md",
 )  # fmt: skip
-# To be run, and then to be removed from here: python examples/store.py NAME --data DATA. Their pages are not compared.
-NOT_STORED = (
-    "ablation",
-)  # fmt: skip
 # Settings, limits and versions: nothing was measured.
 NOT_MEASURED = {
     "gallery/ablation.md": {"0.0001"},
@@ -241,11 +237,6 @@ def outputs(name: str) -> list[list[str]]:
     return [numbers_in(line) for text in texts for line in text.splitlines()]
 
 
-def is_stored(name: str) -> bool:
-    """Whether all scripts of a page have been run."""
-    return not set(PAGES.get(name, ())) & set(NOT_STORED)
-
-
 def published() -> list[str]:
     return numbers_in((ROOT / "examples" / "paper" / "paper_numbers.py").read_text(encoding="utf-8"))
 
@@ -278,8 +269,8 @@ def table_rows(text: str, settings: Collection[str]) -> list[tuple[list[str], li
 @pytest.mark.parametrize("name", PAGE_NAMES)
 def test_rows_of_a_page_are_in_the_output_of_its_scripts(name: str) -> None:
     """The numbers of a row stand in one line of a stored output, in the same order; published ones in their list."""
-    if name in ELSEWHERE or not is_stored(name):
-        pytest.skip("has a test of its own" if name in ELSEWHERE else "not stored yet")
+    if name in ELSEWHERE:
+        pytest.skip("has a test of its own")
     lines, rows = outputs(name), table_rows(page(name), NOT_MEASURED.get(name, set()))
     assert [ours for ours, _ in rows if not any(has(line, ours) for line in lines)] == []
     stated = {*published(), *(each for line in lines for each in line)}
@@ -288,7 +279,7 @@ def test_rows_of_a_page_are_in_the_output_of_its_scripts(name: str) -> None:
 
 def test_a_wrong_digit_is_noticed() -> None:
     """One more in the last digit of the first number with decimals: hardly any row is found by accident."""
-    rows = [(name, row) for name in PAGES if is_stored(name) for row, _ in table_rows(page(name), ()) if len(row) > 2]
+    rows = [(name, row) for name in PAGES for row, _ in table_rows(page(name), ()) if len(row) > 2]
     noticed = []
     for name, row in rows:
         at = next((at for at, each in enumerate(row) if "." in each), 0)
@@ -302,8 +293,8 @@ def test_a_wrong_digit_is_noticed() -> None:
 @pytest.mark.parametrize("name", PAGE_NAMES)
 def test_numbers_of_the_text_are_found_somewhere(name: str) -> None:
     """A number with decimals in a sentence is in a table or an output of the page, or in the stored results."""
-    if name in ("speed.md", "dask.md", "maths.md") or not is_stored(name):
-        pytest.skip("has a test of its own, or is not stored yet")
+    if name in ("speed.md", "dask.md", "maths.md"):
+        pytest.skip("has a test of its own")
     text = page(name)
     lines = prose(text).splitlines()
     code = "\n".join(re.findall(r"^```.*?^```$", text, flags=re.DOTALL | re.MULTILINE))
@@ -322,9 +313,6 @@ def test_numbers_of_the_text_are_found_somewhere(name: str) -> None:
 def test_stored_output_is_of_the_command(name: str) -> None:
     """What is stored says how it was made, and can be made again."""
     script = example("store")
-    if name in NOT_STORED:
-        assert not (ROOT / "examples" / "results" / f"{name}.txt").exists(), "stored now: remove it from NOT_STORED"
-        return
     text = (ROOT / "examples" / "results" / f"{name}.txt").read_text(encoding="utf-8")
     assert re.findall(r"^\$ (.*)$", text, re.MULTILINE) == [script.shown(each) for each in script.COMMANDS[name]]
 
