@@ -7,9 +7,9 @@ bound. For few anchors there are also the feature term alone and random starts, 
 for more anchors, but not for very many, the feature term if the first two disagree. If the bound is far, the problem is
 hard: the best answer is then shaken and climbed again.
 
-The result is never below any start, nor below the assignment of the feature term. That it is not below the result of
-the fixed point is measured (``tests/benchmarks/bench_matching.py``), not guaranteed: a guarantee would need both
-methods. SciPy's FAQ and 2-opt and other solvers found no better match there.
+The result is never below any start, nor below the assignment of the feature term. It may be below the result of the
+fixed point or of another solver: in one or two of a hundred problems of ``tests/benchmarks/bench_matching.py``, by at
+most a thousandth. A guarantee would need all of these methods.
 """
 
 from __future__ import annotations
