@@ -20,7 +20,7 @@ from ..arrays import IndexArray, is_sparse
 from ..errors import FileError
 from ._memory import readable_size
 
-SCATTERED = 512  # single rows of a file that are read at once: the system loads tens of kilobytes for each
+SCATTERED = 512  # single rows of a file that are read at once: the system loads up to a megabyte for each
 
 
 def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None = None) -> Any:
@@ -37,10 +37,11 @@ def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None
         _give_back(array, which, mapping)
         return block
     scattered = np.empty((len(which), *array.shape[1:]), dtype=array.dtype if dtype is None else dtype)
+    in_order = np.argsort(which)  # rows that are read at once are then close to each other
     for start in range(0, len(which), SCATTERED):
-        part = which[start : start + SCATTERED]
-        scattered[start : start + len(part)] = array[part]
-        _give_back(array, part, mapping)
+        part = in_order[start : start + SCATTERED]
+        scattered[part] = array[which[part]]
+        _give_back(array, which[part], mapping)
     return scattered
 
 

@@ -18,6 +18,8 @@ from ..arrays import BoolArray, FloatArray, IndexArray
 from ._map_blocks import run_rows
 from ._scaled_rows import ScaledRows
 
+BLOCK = 2**18  # rows whose places are found at once
+
 
 def row_order(*sources: ScaledRows, mask: BoolArray | None = None, places: IndexArray | None = None) -> IndexArray:
     """Numbers of the rows, in an order that depends on their content only; equal rows are in the order of their places.
@@ -72,22 +74,29 @@ def _along_directions(sources: tuple[ScaledRows, ...]) -> list[FloatArray]:
 
 def _ordered(parts: list[FloatArray], mask: BoolArray | None, places: IndexArray | None) -> IndexArray:
     if len(parts[0]) > 1 or mask is not None:
-        parts = [_balanced_sum(np.concatenate(parts, axis=1), mask)]
+        parts = [_balanced_sum(parts, mask)]
     values = [part.ravel() for part in parts]
     return np.argsort(np.concatenate(values), kind="stable") if places is None else _rows_at(values, places)
 
 
-def _balanced_sum(values: FloatArray, mask: BoolArray | None) -> FloatArray:
+def _balanced_sum(parts: list[FloatArray], mask: BoolArray | None) -> FloatArray:
     """Sum over views of their products, each over its standard deviation; missing samples count as zero."""
-    present = np.ones(values.shape, dtype=bool) if mask is None else mask
-    with np.errstate(all="ignore"):
-        sizes = [own[has].std() if has.any() else 1.0 for own, has in zip(values, present, strict=True)]
-        divisors = np.array([size if size > 0 else 1.0 for size in sizes])
-        return np.asarray(np.where(present, values / divisors[:, None], 0.0).sum(axis=0))
+    total = np.zeros(sum(part.shape[1] for part in parts))
+    for view in range(len(parts[0])):
+        own = np.concatenate([part[view] for part in parts])
+        with np.errstate(all="ignore"):
+            present = own if mask is None else own[mask[view]]
+            size = present.std() if len(present) else 1.0
+            own /= size if size > 0 else 1.0
+            if mask is not None:
+                own[~mask[view]] = 0.0
+            total += own
+    return total
 
 
 def _rows_at(parts: list[FloatArray], places: IndexArray) -> IndexArray:
     """What a stable argsort of all parts has at some places, with one copy of the values and no other long array."""
+    blocks = [part[first : first + BLOCK] for part in parts for first in range(0, len(part), BLOCK)]
     values = np.concatenate(parts)
     wanted, inverse = np.unique(places, return_inverse=True)
     values.partition(wanted)
@@ -95,13 +104,13 @@ def _rows_at(parts: list[FloatArray], places: IndexArray) -> IndexArray:
     del values
     counts = np.zeros(len(found) + 1, dtype=np.intp)
     rows, numbers, first = [], [], 0
-    for part in parts:
-        reached = np.searchsorted(found, part, side="right")
+    for block in blocks:
+        reached = np.searchsorted(found, block, side="right")
         counts += np.bincount(reached, minlength=len(counts))
-        equal = np.flatnonzero(reached > np.searchsorted(found, part))
+        equal = np.flatnonzero(reached > np.searchsorted(found, block))
         rows.append(first + equal)
         numbers.append(reached[equal] - 1)
-        first += len(part)
+        first += len(block)
     # Equal rows are in the order of their places, after all rows that are less.
     at = np.concatenate(numbers)
     groups = np.argsort(at, kind="stable")

@@ -56,8 +56,9 @@ class RowSample:
         if engine_of(graphs.sources[0]).distributed:
             return None
         # Evenly spaced in an order that depends on what the rows are, not on where they are.
-        order = row_order(*map(ScaledRows, graphs.sources), mask=graphs.mask)
-        rows = order[np.linspace(0, len(order) - 1, min(len(order), MOST_ROWS)).astype(np.intp)]
+        n = graphs.n_samples
+        places = np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(np.intp)
+        rows = row_order(*map(ScaledRows, graphs.sources), mask=graphs.mask, places=places)
         sample = []
         for part in graphs.block(rows):
             Z = np.zeros((len(rows), max(graphs.sizes)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -58,7 +59,7 @@ def test_spread_places_are_distinct_and_spread(size: int) -> None:
 
 @given(seeds, st.integers(1, 60), st.integers(1, 5), st.sampled_from([1, 3, 1000]))
 def test_rows_at_some_places_are_those_of_the_whole_order(seed: int, n: int, rows: int, values: int) -> None:
-    """With ties and NaN, in chunks, for places in any order that may repeat."""
+    """With ties and NaN, in chunks and blocks, for places in any order that may repeat."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, values, size=(n, 1)).astype(float)
     X[rng.random(n) < 0.1] = np.nan
@@ -66,4 +67,6 @@ def test_rows_at_some_places_are_those_of_the_whole_order(seed: int, n: int, row
     order = row_order(ScaledRows(X))
     np.testing.assert_array_equal(row_order(ScaledRows(X), places=places), order[places])
     pieces = [part[None] for part in np.array_split(X[:, 0], rows) if len(part)]
-    np.testing.assert_array_equal(_row_order._ordered(pieces, None, places), np.argsort(X[:, 0], kind="stable")[places])
+    with patch.object(_row_order, "BLOCK", 7):
+        found = _row_order._ordered(pieces, None, places)
+    np.testing.assert_array_equal(found, np.argsort(X[:, 0], kind="stable")[places])
