@@ -99,7 +99,7 @@ def _rows_at(parts: list[FloatArray], places: IndexArray) -> IndexArray:
     blocks = [part[first : first + BLOCK] for part in parts for first in range(0, len(part), BLOCK)]
     values = np.concatenate(parts)
     wanted, inverse = np.unique(places, return_inverse=True)
-    values.partition(wanted)
+    values.sort()  # in its place; a partition at thousands of places takes longer
     found, number = np.unique(values[wanted], return_inverse=True)
     del values
     counts = np.zeros(len(found) + 1, dtype=np.intp)
@@ -107,7 +107,8 @@ def _rows_at(parts: list[FloatArray], places: IndexArray) -> IndexArray:
     for block in blocks:
         reached = np.searchsorted(found, block, side="right")
         counts += np.bincount(reached, minlength=len(counts))
-        equal = np.flatnonzero(reached > np.searchsorted(found, block))
+        nearest = found[reached - 1]
+        equal = np.flatnonzero((nearest == block) | (np.isnan(nearest) & np.isnan(block)))
         rows.append(first + equal)
         numbers.append(reached[equal] - 1)
         first += len(block)
