@@ -27,6 +27,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "convergence": (f"paper/convergence.py {PAIRS}", f"paper/convergence.py {PAIRS} --adapter lmvsc"),
     "keep_model": ("keep_model.py",),
     "late_fusion": ("late_fusion.py", "late_fusion.py uci-digit"),
+    "lam_of_local": (
+        "anchor-align compare local --data DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz DATA/UCI-Digit_3v.npz "
+        "DATA/BDGP_3v.npz DATA/Scene-15.npz DATA/100Leaves.npz DATA/Hdigit.npz mfeat --lam 0 0.1 1 --repeats 20 "
+        "--format md --no-cache",
+    ),
     "local_defaults": (
         "local_defaults.py simulated DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz DATA/UCI-Digit_3v.npz "
         "DATA/BDGP_3v.npz DATA/Scene-15.npz mfeat --draws 5",

@@ -44,6 +44,7 @@ MOST_SAMPLES = {
 # Methods that take minutes for one seed.
 ONE_SEED = ("mvlearn MultiviewSpectral",)
 REFERENCE = "KMeans"
+OURS = ("local", "lmvsc", "fmvacc")
 OPTIONAL = ("mvlearn", "imml")
 
 
@@ -67,7 +68,7 @@ def run(quick: bool, _max_anchors: int, report: Callable[[str], None]) -> dict[s
         report(f"  {package} is left out: {reason}")
     rows = []
     with threadpool_limits(1):
-        for method in ("lmvsc", "fmvacc", REFERENCE, "SpectralClustering"):  # what is imported on the way
+        for method in (*OURS, REFERENCE, "SpectralClustering"):  # what is imported on the way
             methods[method]([X[:300] for X in read_views("digits")], 10, 0)
         for name, n_seeds in ({"digits": 1} if quick else SETS).items():
             views, labels = _read(name)
@@ -110,6 +111,12 @@ def _mean(fit: Fit, views: list[Array], labels: Array, k: int, n_seeds: int) -> 
     return float(np.mean(spent)), float(np.mean(scores))
 
 
+def _ours(adapter: str, **options: Any) -> Fit:
+    return lambda views, k, seed: AlignedClusterer(adapter, n_clusters=k, random_state=seed, **options).fit_predict(
+        views
+    )
+
+
 def _methods() -> tuple[dict[str, Fit], dict[str, str]]:
     """All methods, and for each package that is missing the reason."""
     methods: dict[str, Fit] = {
@@ -117,11 +124,8 @@ def _methods() -> tuple[dict[str, Fit], dict[str, str]]:
         "SpectralClustering": lambda views, k, seed: SpectralClustering(
             k, affinity="nearest_neighbors", random_state=seed
         ).fit_predict(_together(views)),
-        "lmvsc": lambda views, k, seed: AlignedClusterer("lmvsc", n_clusters=k, random_state=seed).fit_predict(views),
-        "lmvsc, side by side": lambda views, k, seed: AlignedClusterer(
-            "lmvsc", n_clusters=k, fusion="concat", random_state=seed
-        ).fit_predict(views),
-        "fmvacc": lambda views, k, seed: AlignedClusterer("fmvacc", n_clusters=k, random_state=seed).fit_predict(views),
+        **{name: _ours(name) for name in OURS},
+        "lmvsc, side by side": _ours("lmvsc", fusion="concat"),
     }
     modules, missing = {}, {}
     for package in OPTIONAL:

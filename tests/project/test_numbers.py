@@ -188,7 +188,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "gallery/sensitivity.md": ("sensitivity",),
     "gallery/simulated.md": ("simulated_table", "simulated_graphs"),
     "graphs.md": ("late_fusion", "unmatched_samples"),
-    "local.md": ("local_defaults", "scales"),
+    "local.md": ("local_defaults", "lam_of_local", "scales"),
     "settings.md": ("settings", "n_clusters"),
     "tables.md": ("keep_model", "single_cell"),
     "uneven-views.md": ("uneven",),
