@@ -291,7 +291,7 @@ def _check_gram_matrix(matrix: object, sizes: tuple[int, ...]) -> FloatArray:
         raise InputError("The Gram matrix has NaN or infinity.")
     rounding = 1e-8 * np.abs(values).max()
     norms = np.sqrt(np.maximum(values.diagonal(), 0.0))
-    # Blocks stay in the cache: a comparison with the whole transpose takes longer than the Gram matrix of sparse graphs.
+    # Blocks stay in the cache. A comparison with the whole transpose takes longer than the matrix of sparse graphs.
     for first in range(0, total, CHECKED):
         own = slice(first, first + CHECKED)
         block, turned = values[own, first:], values[first:, own].T
