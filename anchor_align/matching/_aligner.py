@@ -78,7 +78,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         could be exchanged with another at almost no loss.
     chance_, chance_sd_ : ndarray of shape (n_views,) or None
         Mean and standard deviation of the objective that a view reaches if its samples are shuffled against those of
-        the others: 8 draws (3 for more than 100 anchors) of at most 2000 samples. NaN for the reference. None if
+        the others: 8 draws (3 for more than 50 anchors) of at most 2000 samples. NaN for the reference. None if
         samples are not at hand: for Gram matrices without ``graphs``, for Dask arrays, for one view, for infinite lam,
         and for "pfp-many-to-one".
     above_chance_ : ndarray of bool of shape (n_views,) or None

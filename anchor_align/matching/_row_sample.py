@@ -22,7 +22,7 @@ from ._scaled_grams import PairTerms
 
 MOST_ROWS = 2000
 DRAWS = 8
-MANY_ANCHORS, FEW_DRAWS = 100, 3  # with more anchors a climb takes longer, and draws differ less
+MANY_ANCHORS, FEW_DRAWS = 50, 3  # with more anchors a climb takes longer, and draws differ less
 # Agreement is clearly above chance if it exceeds the mean over so many draws by so many standard deviations. At most so
 # many rows are compared.
 AGREEMENT_DRAWS, CLEARLY, AGREEMENT_ROWS = 20, 4.0, 500

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "tests" / "benchmarks" / "results"
 # To be run, and then to be removed from here: python tests/benchmarks/run.py --only NAME --store
 NOT_STORED = (
-    "memory", "commands", "anchors",
+    "commands", "anchors",
 )  # fmt: skip
 
 
