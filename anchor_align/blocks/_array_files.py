@@ -20,14 +20,16 @@ from ..arrays import IndexArray, is_sparse
 from ..errors import FileError
 from ._memory import readable_size
 
-SCATTERED = 512  # single rows of a file that are read at once: the system loads up to a megabyte for each
+SCATTERED = 128  # single rows of a file that are read at once: the system loads up to a megabyte for each
 
 
 def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None = None) -> Any:
     """Read rows of an array. Rows of a file are copied and its pages released. The result must not be written to."""
     if is_sparse(array):
-        in_file = isinstance(which, slice) and _mapping(array.data) is not None
-        block = _sparse_rows(array, which) if in_file and isinstance(which, slice) else array[which]
+        if _mapping(array.data) is None:
+            block = array[which]
+        else:
+            block = _sparse_rows(array, which) if isinstance(which, slice) else _scattered_sparse_rows(array, which)
         return block if dtype is None else block.astype(dtype, copy=False)
     mapping = _mapping(array)
     if mapping is None:
@@ -37,12 +39,27 @@ def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None
         _give_back(array, which, mapping)
         return block
     scattered = np.empty((len(which), *array.shape[1:]), dtype=array.dtype if dtype is None else dtype)
-    in_order = np.argsort(which)  # rows that are read at once are then close to each other
-    for start in range(0, len(which), SCATTERED):
-        part = in_order[start : start + SCATTERED]
+    for part in _close_together(which):
         scattered[part] = array[which[part]]
         _give_back(array, which[part], mapping)
     return scattered
+
+
+def _close_together(which: IndexArray) -> list[IndexArray]:
+    """Places of the rows that are read at once: few, and near each other in the file."""
+    in_order = np.argsort(which)
+    return [in_order[start : start + SCATTERED] for start in range(0, len(which), SCATTERED)]
+
+
+def _scattered_sparse_rows(array: Any, which: IndexArray) -> Any:
+    """Single rows of a CSR array whose entries are in files; their pages are released."""
+    blocks, parts = [array[which[:0]]], _close_together(which)
+    for part in parts:
+        blocks.append(array[which[part]])
+        for entries in (array.data, array.indices):
+            if (mapping := _mapping(entries)) is not None:
+                _give_back(entries, which[part], mapping)
+    return sp.vstack(blocks, format="csr")[np.argsort(np.concatenate([which[:0], *parts]))]
 
 
 def _sparse_rows(array: Any, which: slice) -> Any:
@@ -50,8 +67,8 @@ def _sparse_rows(array: Any, which: slice) -> Any:
     start, stop, _ = which.indices(array.shape[0])
     edges = np.asarray(array.indptr[start : stop + 1])
     entries = slice(int(edges[0]), int(edges[-1]))
-    parts = read_rows(array.data, entries), read_rows(array.indices, entries), edges - edges[0]
-    return sp.csr_array(parts, shape=(len(edges) - 1, array.shape[1]))
+    stored = read_rows(array.data, entries), read_rows(array.indices, entries), edges - edges[0]
+    return sp.csr_array(stored, shape=(len(edges) - 1, array.shape[1]))
 
 
 def write_rows(array: np.ndarray, which: slice, values: npt.NDArray[Any]) -> None:

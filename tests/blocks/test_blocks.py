@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from anchor_align import FileError
 from anchor_align.blocks import (
     ScaledRows,
+    _array_files,
     available_memory,
     block_rows,
     empty,
@@ -218,6 +220,33 @@ def test_pages_of_a_file_are_given_back(tmp_path: Path, order: str) -> None:
     before = mapped_bytes(path)
     assert sum(map_rows(lambda rows: float(read_rows(Y, rows).sum()), len(Y), width=2**8)) == Y.size
     assert mapped_bytes(path) - before < Y.nbytes / 4
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_scattered_rows_of_a_file_take_little_memory(
+    tmp_path: Path, sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In any order, and some twice: the rows that are read at once are close to each other in the file."""
+    n, width = 2**17, 64
+    values = np.lib.format.open_memmap(tmp_path / "view.npy", "w+", np.float32, (n * width,))
+    values[:] = np.repeat(np.arange(n), width)
+    values.flush()
+    del values
+    entries = np.load(tmp_path / "view.npy", mmap_mode="r")
+    columns, edges = np.tile(np.arange(width), n), width * np.arange(n + 1)
+    X: Any = sp.csr_array((entries, columns, edges), (n, width)) if sparse else entries.reshape(n, width)
+    resident, give_back = [], _array_files._give_back
+
+    def watched(*words: Any) -> None:
+        resident.append(mapped_bytes(tmp_path / "view.npy"))
+        give_back(*words)
+
+    monkeypatch.setattr(_array_files, "_give_back", watched)
+    which = np.random.default_rng(0).integers(n, size=3000)
+    rows = read_rows(X, which)
+    assert ((rows.toarray() if sparse else rows) == which[:, None]).all()
+    assert max(resident) < entries.nbytes / 4
+    assert read_rows(X, which[:0]).shape == (0, width)
 
 
 def mapped_bytes(path: Path) -> int:
