@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
 
-BLOCK_NUMBERS = 2**18  # distances to anchors computed at once: they stay in the cache until they are sorted
+BLOCK_NUMBERS = 2**16  # distances to anchors computed at once: they stay in the cache until they are sorted
 ROUNDING = 4.0  # largest error of a squared distance, in units of the precision and of the squared norms
 
 

@@ -11,10 +11,6 @@ from benchmark_phrases import PHRASES
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "tests" / "benchmarks" / "results"
-# To be run, and then to be removed from here: python tests/benchmarks/run.py --only NAME --store
-NOT_STORED = (
-    "commands", "anchors",
-)  # fmt: skip
 
 
 def words(text: str) -> str:
@@ -26,22 +22,15 @@ def page(name: str) -> str:
     return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
-def result_of(name: str) -> str:
-    return name.partition(" ")[0]
-
-
 def phrases(name: str) -> list[str]:
     """What a page must say about a benchmark."""
-    stored = json.loads((RESULTS / f"{result_of(name)}.json").read_text(encoding="utf-8"))
+    stored = json.loads((RESULTS / f"{name.partition(' ')[0]}.json").read_text(encoding="utf-8"))
     return [words(each) for each in PHRASES[name][1](stored)]
 
 
 @pytest.mark.parametrize("name", PHRASES)
 def test_page_says_what_the_benchmark_found(name: str) -> None:
     """Every phrase, to the last digit that is shown."""
-    if result_of(name) in NOT_STORED:
-        assert not (RESULTS / f"{result_of(name)}.json").exists(), "stored now: remove it from NOT_STORED"
-        return
     text = words(page(PHRASES[name][0]))
     assert [each for each in phrases(name) if each not in text] == []
 
@@ -56,9 +45,6 @@ def test_page_has_the_profile() -> None:
 @pytest.mark.parametrize("name", sorted({name for name, _ in PHRASES.values()}))
 def test_page_has_no_other_numbers(name: str) -> None:
     """A number with decimals is in a phrase, or is a setting."""
-    missing = [each for each, (where, _) in PHRASES.items() if where == name and result_of(each) in NOT_STORED]
-    if missing:
-        pytest.skip(f"not stored yet: {', '.join(missing)}")
     text = words(re.sub(r"^```.*?^```$", "", page(name), flags=re.DOTALL | re.MULTILINE))
     for benchmark, (where, _) in PHRASES.items():
         if where == name:
