@@ -27,10 +27,10 @@ def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None
     """Read rows of an array. Rows of a file are copied and its pages released. The result must not be written to."""
     if is_sparse(array):
         if _mapping(array.data) is None:
-            block = array[which]
+            rows = array[which]
         else:
-            block = _sparse_rows(array, which) if isinstance(which, slice) else _scattered_sparse_rows(array, which)
-        return block if dtype is None else block.astype(dtype, copy=False)
+            rows = _sparse_rows(array, which) if isinstance(which, slice) else _scattered_sparse_rows(array, which)
+        return rows if dtype is None else rows.astype(dtype, copy=False)
     mapping = _mapping(array)
     if mapping is None:
         return np.asarray(array[which], dtype=dtype)
