@@ -10,6 +10,7 @@ embedding that was computed from the same rows in another order.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -42,6 +43,11 @@ def row_order(*sources: ScaledRows, mask: BoolArray | None = None, places: Index
     >>> bool((X[row_order(ScaledRows(X))] == again[row_order(ScaledRows(again))]).all())
     True
     """
+    if not sources[0].engine.distributed:
+        # One view at a time: the products of all views together may need more memory than the views.
+        views = (_along_directions((source,))[0][0] for source in sources)
+        values = next(views) if len(sources) == 1 and mask is None else _balanced_sum(views, mask)
+        return _rows_of([values], places)
     first, *others = (source.parts() for source in sources)
     order: IndexArray = first.zip(*others).total(_along_directions, then=partial(_ordered, mask=mask, places=places))
     return order
@@ -73,25 +79,32 @@ def _along_directions(sources: tuple[ScaledRows, ...]) -> list[FloatArray]:
 
 
 def _ordered(parts: list[FloatArray], mask: BoolArray | None, places: IndexArray | None) -> IndexArray:
-    if len(parts[0]) > 1 or mask is not None:
-        parts = [_balanced_sum(parts, mask)]
-    values = [part.ravel() for part in parts]
-    return np.argsort(np.concatenate(values), kind="stable") if places is None else _rows_at(values, places)
+    """The order of the rows of all parts, each with the products of its rows, views x rows."""
+    n_views = len(parts[0])
+    if n_views > 1 or mask is not None:
+        views = (np.concatenate([part[view] for part in parts]) for view in range(n_views))
+        return _rows_of([_balanced_sum(views, mask)], places)
+    return _rows_of([part.ravel() for part in parts], places)
 
 
-def _balanced_sum(parts: list[FloatArray], mask: BoolArray | None) -> FloatArray:
-    """Sum over views of their products, each over its standard deviation; missing samples count as zero."""
-    total = np.zeros(sum(part.shape[1] for part in parts))
-    for view in range(len(parts[0])):
-        own = np.concatenate([part[view] for part in parts])
+def _balanced_sum(views: Iterable[FloatArray], mask: BoolArray | None) -> FloatArray:
+    """Sum of the views' products, each over its standard deviation, in their place; missing samples count as zero."""
+    total: FloatArray | None = None
+    for view, own in enumerate(views):
         with np.errstate(all="ignore"):
             present = own if mask is None else own[mask[view]]
             size = present.std() if len(present) else 1.0
             own /= size if size > 0 else 1.0
             if mask is not None:
                 own[~mask[view]] = 0.0
-            total += own
+            total = own if total is None else np.add(total, own, out=total)
+    assert total is not None
     return total
+
+
+def _rows_of(values: list[FloatArray], places: IndexArray | None) -> IndexArray:
+    """Rows by their values, which are in parts: all of them, or those at some places of the order."""
+    return np.argsort(np.concatenate(values), kind="stable") if places is None else _rows_at(values, places)
 
 
 def _rows_at(parts: list[FloatArray], places: IndexArray) -> IndexArray:
