@@ -164,7 +164,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
             certificates = solved.matcher.certificates(solved.solution)
             chance = None
             # The structure term alone does not depend on which samples belong together.
-            if solved.sample is not None and solved.grams.n_views > 1 and np.isfinite(self.lam):
+            if solved.sample is not None and solved.grams.n_views > 1 and np.isfinite(solved.matcher.scaled.lam):
                 chance = solved.sample.chance(solved.matcher, solved.solution, solved.matcher.seed)
         self.permutations_ = solved.columns.permutations
         self.matrices_ = solved.columns.matrices(solved.grams.sizes)

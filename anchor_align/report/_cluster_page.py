@@ -207,7 +207,7 @@ def _about(clusterer: AlignedClusterer, quality: FitQuality, command: str) -> st
     missing = clusterer.mask_
     pairs = [
         ("adapter", escaped(f"{adapter.name}: {settings}")),
-        ("fusion", escaped(f"{clusterer._prediction.recipe.fusion.name}, lam={clusterer.lam:g}")),
+        ("fusion", escaped(f"{clusterer._prediction.recipe.fusion.name}, lam={float(clusterer.lam):g}")),
         ("views", escaped(views)),
         ("seed", escaped(clusterer.random_state)),
     ]

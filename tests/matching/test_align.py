@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -236,6 +237,15 @@ def test_extreme_lam() -> None:
     graphs = related_graphs(np.random.default_rng(9), 100, 7)
     np.testing.assert_array_equal(align(graphs, 1e-300)[1], align(graphs, 0)[1])
     np.testing.assert_array_equal(align(graphs, 1e300)[1], align(graphs, np.inf)[1])
+
+
+@pytest.mark.parametrize("lam", [10**20, Fraction(1, 10), np.longdouble(0.1)])
+def test_lam_may_be_any_real_number(lam: Any) -> None:
+    """Also one that NumPy does not know."""
+    graphs = related_graphs(np.random.default_rng(9), 100, 7)
+    found, expected = (AnchorAligner(each).fit(graphs) for each in (lam, float(lam)))
+    np.testing.assert_array_equal(found.objective_, expected.objective_)
+    np.testing.assert_array_equal(found.chance_, expected.chance_)
 
 
 def test_methods_rank_as_promised() -> None:
