@@ -35,8 +35,8 @@ def simplex(r: Stored) -> list[str]:
     ]
 
 
-def _matching(r: Stored) -> tuple[str, str, str, str, str]:
-    """What the pages say of the problems: how many, times, and distances from the bound."""
+def _matching(r: Stored) -> tuple[str, str, str, str]:
+    """What pages say of the problems: how many are lost, how many there are, median time, distances from the bound."""
     found = r["summary"]
     low, high = (found["by_beta"][name] for name in ("0.01 and 1", "100"))
     hundreds = found["instances"] // 100 * 100
@@ -48,34 +48,34 @@ def _matching(r: Stored) -> tuple[str, str, str, str, str]:
         for each in (low, high)
     ]
     return (
-        f"in {len(lost) or 'none'} of more than {hundreds} problems",
+        str(len(lost) or "none"),
+        f"more than {hundreds} problems",
         f"{found['median_time_ratio_m50']:.2f}",
-        f"{found['max_time_ratio']:.1f}",
-        f"median {low['median_time_ratio']:.2f}; median {high['median_time_ratio']:.2f}",
         "; ".join(gaps),
     )
 
 
 def matching(r: Stored) -> list[str]:
     """Many problems, on the page of speed."""
-    problems, median, most, times, gaps = _matching(r)
-    lost, _, all_problems = problems.removeprefix("in ").partition(" of ")
-    largest = max((each[5] for each in r["summary"]["lost"]), default=1.0)
+    lost, problems, median, gaps = _matching(r)
+    found = r["summary"]
+    largest = max((each[5] for each in found["lost"]), default=1.0)
+    low, high = (found["by_beta"][name]["median_time_ratio"] for name in ("0.01 and 1", "100"))
     return [
-        f"The test has {all_problems}",
+        f"The test has {problems}",
         f"pygmtools' IPFP and RRWM) | {lost}, by at most {100 * (largest - 1):.1g} % |",
-        f"median with 50 anchors or more; largest of all | {median}; {most} |",
-        f"where anchors are nearly alike | {times} |",
+        f"median with 50 anchors or more; largest of all | {median}; {found['max_time_ratio']:.1f} |",
+        f"where anchors are nearly alike | median {low:.2f}; median {high:.2f} |",
         f"with `beta` = 100 | {gaps} |",
     ]
 
 
 def matching_in_maths(r: Stored) -> list[str]:
     """The same, on the page of the maths."""
-    problems, median, _, _, _ = _matching(r)
+    lost, problems, median, _ = _matching(r)
     low, high = (100 * r["summary"]["by_beta"][name]["median_gap"] for name in ("0.01 and 1", "100"))
     return [
-        f"{problems} does another solver find a better match; median time {median} of the fixed point's",
+        f"in {lost} of {problems} does another solver find a better match; median time {median} of the fixed point's",
         f"has a median of {low:.1g} % for `beta` = 0.01 and 1, and of {high:.1g} % for `beta` = 100",
     ]
 

@@ -77,7 +77,7 @@ class TextTable:
         for i, row in enumerate(rows):
             where = f"{self.path}, line {i + 1 + self.has_header} of those that are not empty"
             if len(row) != width:
-                raise InputError(f"{where}, has {len(row)} fields; expected {width} as before.")
+                raise InputError(f"{where}, has {len(row)} field{'s' * (len(row) != 1)}; expected {width} as before.")
             for place, j in enumerate(wanted):
                 value = self.number(row[j])
                 if value is None:

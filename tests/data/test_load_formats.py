@@ -164,7 +164,7 @@ def test_missing_values_in_csv(tmp_path: Path) -> None:
         ("", "empty"),
         ("a,b\n", "nothing below"),
         ("1,2\n3,x\n", "line 2 of those that are not empty, has 'x' in column 2; expected a number"),
-        ("1,2\n3\n", "has 1 fields; expected 2"),
+        ("1,2\n3\n", "has 1 field; expected 2"),
         ("1,2\n\xff\xfe", "Cannot read"),
     ],
 )
