@@ -35,44 +35,34 @@ def simplex(r: Stored) -> list[str]:
     ]
 
 
-def _matching(r: Stored) -> tuple[str, str, str, str]:
-    """What pages say of the problems: how many are lost, how many there are, median time, distances from the bound."""
+def _matching(r: Stored) -> tuple[str, str, str]:
+    """What both pages say of the problems: how many are lost, how many there are, and the median time."""
     found = r["summary"]
-    low, high = (found["by_beta"][name] for name in ("0.01 and 1", "100"))
-    hundreds = found["instances"] // 100 * 100
     lost = {tuple(each[:4]) for each in found["lost"]}  # a problem may be lost to several solvers
-    gaps = [
-        f"median {100 * each['median_gap']:.1g} %, largest {100 * each['max_gap']:.1g} %"
-        if 100 * each["max_gap"] < 10
-        else f"median {100 * each['median_gap']:.1g} %, largest {100 * each['max_gap']:.0f} %"
-        for each in (low, high)
-    ]
-    return (
-        str(len(lost) or "none"),
-        f"more than {hundreds} problems",
-        f"{found['median_time_ratio_m50']:.2f}",
-        "; ".join(gaps),
-    )
+    hundreds = found["instances"] // 100 * 100
+    return str(len(lost) or "none"), f"more than {hundreds} problems", f"{found['median_time_ratio_m50']:.2f}"
 
 
 def matching(r: Stored) -> list[str]:
     """Many problems, on the page of speed."""
-    lost, problems, median, gaps = _matching(r)
+    lost, problems, median = _matching(r)
     found = r["summary"]
     largest = max((each[5] for each in found["lost"]), default=1.0)
-    low, high = (found["by_beta"][name]["median_time_ratio"] for name in ("0.01 and 1", "100"))
+    low, high = (found["by_beta"][name] for name in ("0.01 and 1", "100"))
+    times = (f"median {each['median_time_ratio']:.2f}" for each in (low, high))
+    gaps = (f"median {100 * each['median_gap']:.1g} %, largest {100 * each['max_gap']:.2g} %" for each in (low, high))
     return [
         f"The test has {problems}",
         f"pygmtools' IPFP and RRWM) | {lost}, by at most {100 * (largest - 1):.1g} % |",
         f"median with 50 anchors or more; largest of all | {median}; {found['max_time_ratio']:.1f} |",
-        f"where anchors are nearly alike | median {low:.2f}; median {high:.2f} |",
-        f"with `beta` = 100 | {gaps} |",
+        f"where anchors are nearly alike | {'; '.join(times)} |",
+        f"with `beta` = 100 | {'; '.join(gaps)} |",
     ]
 
 
 def matching_in_maths(r: Stored) -> list[str]:
     """The same, on the page of the maths."""
-    lost, problems, median, _ = _matching(r)
+    lost, problems, median = _matching(r)
     low, high = (100 * r["summary"]["by_beta"][name]["median_gap"] for name in ("0.01 and 1", "100"))
     return [
         f"in {lost} of {problems} does another solver find a better match; median time {median} of the fixed point's",
