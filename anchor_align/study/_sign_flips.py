@@ -79,22 +79,25 @@ def holm(ps: Sequence[float]) -> list[tuple[float, int]]:
     """Holm's correction: for every p the corrected one, and by what the level of its test is divided.
 
     A corrected p is at most ``LEVEL`` if and only if the p is at most ``LEVEL`` divided by that number. Tests go from
-    the smallest p up; those after the first that finds nothing have its level.
+    the smallest p up; equal ones have the level of the first of them, whatever their order, and those after the first
+    that finds nothing have its level.
 
     Examples
     --------
     >>> holm([0.04, 0.001, 0.03])
     [(0.06, 2), (0.003, 3), (0.06, 2)]
+    >>> holm([0.001, 0.001])
+    [(0.002, 2), (0.002, 2)]
     """
-    found = [(1.0, 1)] * len(ps)
-    largest, stopped = 0.0, 0
-    for rank, at in enumerate(np.argsort(ps, kind="stable").tolist()):
-        divisor = len(ps) - rank
-        largest = max(largest, min(1.0, divisor * ps[at]))
-        found[at] = largest, stopped or divisor
-        if largest > LEVEL:
-            stopped = stopped or divisor
-    return found
+    largest, divisor, corrected = 0.0, 0, {}
+    for n_left, p in zip(range(len(ps), 0, -1), sorted(ps), strict=True):
+        if p in corrected:
+            continue
+        if largest <= LEVEL:
+            divisor = n_left
+        largest = max(largest, min(1.0, n_left * p))
+        corrected[p] = largest, divisor
+    return [corrected[p] for p in ps]
 
 
 @lru_cache(maxsize=64)

@@ -85,6 +85,7 @@ def test_holm_is_holm(ps: list[float]) -> None:
     assert sum(p <= 0.05 for p, _ in corrected) == n_found
     assert all((p <= 0.05) == (raw <= 0.05 / divisor) for raw, (p, divisor) in zip(ps, corrected, strict=True))
     assert all(1 >= p >= raw for raw, (p, _) in zip(ps, corrected, strict=True))
+    assert holm(ps[::-1]) == corrected[::-1]
 
 
 @pytest.mark.slow
