@@ -41,7 +41,7 @@ def read_rows(array: Any, which: slice | IndexArray, dtype: np.dtype[Any] | None
     scattered = np.empty((len(which), *array.shape[1:]), dtype=array.dtype if dtype is None else dtype)
     for part in _close_together(which):
         scattered[part] = array[which[part]]
-        _give_back(array, which[part], mapping)
+        _give_back(array, None, mapping)
     return scattered
 
 
@@ -58,7 +58,7 @@ def _scattered_sparse_rows(array: Any, which: IndexArray) -> Any:
         blocks.append(array[which[part]])
         for entries in (array.data, array.indices):
             if (mapping := _mapping(entries)) is not None:
-                _give_back(entries, which[part], mapping)
+                _give_back(entries, None, mapping)
     return sp.vstack(blocks, format="csr")[np.argsort(np.concatenate([which[:0], *parts]))]
 
 
@@ -95,10 +95,10 @@ def _mapping(array: np.ndarray) -> mmap.mmap | None:
     return base if shared and isinstance(base, mmap.mmap) and hasattr(base, "madvise") else None
 
 
-def _give_back(array: np.ndarray, which: slice | IndexArray, mapping: mmap.mmap) -> None:
-    """Drop the pages of rows that were read. The system reads them again if they are needed."""
+def _give_back(array: np.ndarray, which: slice | None, mapping: mmap.mmap) -> None:
+    """Drop the pages of rows that were read, or of all rows. The system reads them again if they are needed."""
     first, last = 0, len(mapping)
-    if isinstance(which, slice) and array.flags.c_contiguous:
+    if which is not None and array.flags.c_contiguous:
         block = array[which]
         first = block.ctypes.data - np.frombuffer(mapping, dtype=np.uint8).ctypes.data
         last = first + block.nbytes

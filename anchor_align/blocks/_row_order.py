@@ -48,8 +48,11 @@ def row_order(*sources: ScaledRows, mask: BoolArray | None = None, places: Index
         views = (_along_directions((source,))[0][0] for source in sources)
         values = next(views) if len(sources) == 1 and mask is None else _balanced_sum(views, mask)
         return _rows_of([values], places)
+    # Nothing is missing on a cluster. One number for each row goes to one worker, whatever the number of views.
     first, *others = (source.parts() for source in sources)
-    order: IndexArray = first.zip(*others).total(_along_directions, then=partial(_ordered, mask=mask, places=places))
+    parts = first.zip(*others)
+    sizes = _spreads(parts.total(_moments)) if others else np.ones(1)
+    order: IndexArray = parts.total(_balanced, sizes, then=partial(_rows_of, places=places))
     return order
 
 
@@ -78,13 +81,30 @@ def _along_directions(sources: tuple[ScaledRows, ...]) -> list[FloatArray]:
     return [values]
 
 
-def _ordered(parts: list[FloatArray], mask: BoolArray | None, places: IndexArray | None) -> IndexArray:
-    """The order of the rows of all parts, each with the products of its rows, views x rows."""
-    n_views = len(parts[0])
-    if n_views > 1 or mask is not None:
-        views = (np.concatenate([part[view] for part in parts]) for view in range(n_views))
-        return _rows_of([_balanced_sum(views, mask)], places)
-    return _rows_of([part.ravel() for part in parts], places)
+def _moments(sources: tuple[ScaledRows, ...]) -> list[FloatArray]:
+    """Number, mean and sum of squared deviations of the products of a part, for every view."""
+    (values,) = _along_directions(sources)
+    numbers = np.full(len(values), values.shape[1])
+    with np.errstate(all="ignore"):
+        mean = values.sum(axis=1) / np.maximum(numbers, 1)
+        return [np.array([numbers, mean, ((values - mean[:, None]) ** 2).sum(axis=1)])]
+
+
+def _spreads(moments: list[FloatArray]) -> FloatArray:
+    """Standard deviation of the products of each view over all parts; 1 where it is zero."""
+    numbers, means, squares = np.stack(moments, axis=1)
+    with np.errstate(all="ignore"):
+        mean = (numbers * means).sum(axis=0) / numbers.sum(axis=0)
+        spread = np.sqrt((squares + numbers * (means - mean) ** 2).sum(axis=0) / numbers.sum(axis=0))
+        return np.where(spread > 0, spread, 1.0)
+
+
+def _balanced(sources: tuple[ScaledRows, ...], sizes: FloatArray) -> list[FloatArray]:
+    """Sum of the views' products of a part, each over its size; a list, so that sums over parts join them."""
+    (values,) = _along_directions(sources)
+    with np.errstate(all="ignore"):
+        values /= sizes[:, None]
+    return [np.asarray(sum(values[1:], start=values[0]))]
 
 
 def _balanced_sum(views: Iterable[FloatArray], mask: BoolArray | None) -> FloatArray:

@@ -66,7 +66,7 @@ def test_rows_at_some_places_are_those_of_the_whole_order(seed: int, n: int, row
     places = rng.integers(0, n, size=rng.integers(1, 2 * n))
     order = row_order(ScaledRows(X))
     np.testing.assert_array_equal(row_order(ScaledRows(X), places=places), order[places])
-    pieces = [part[None] for part in np.array_split(X[:, 0], rows) if len(part)]
+    pieces = [part for part in np.array_split(X[:, 0], rows) if len(part)]
     with patch.object(_row_order, "BLOCK", 7):
-        found = _row_order._ordered(pieces, None, places)
+        found = _row_order._rows_of(pieces, places)
     np.testing.assert_array_equal(found, np.argsort(X[:, 0], kind="stable")[places])
