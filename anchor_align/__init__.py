@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "matching": ("AnchorAligner", "Progress", "align"),
     "fusion": ("Fusion",),
-    "graphs": ("GramMatrices",),
+    "graphs": ("GramMatrices", "evenness", "pair_agreement"),
     "simplex": ("project_rows_on_simplex", "simplex_least_squares"),
     "plugins": (
         "Adapter",

@@ -29,6 +29,8 @@ from .errors import PluginError as PluginError
 from .errors import UnknownNameError as UnknownNameError
 from .fusion import Fusion as Fusion
 from .graphs import GramMatrices as GramMatrices
+from .graphs import evenness as evenness
+from .graphs import pair_agreement as pair_agreement
 from .hookspecs import hookimpl as hookimpl
 from .matching import AnchorAligner as AnchorAligner
 from .matching import Progress as Progress

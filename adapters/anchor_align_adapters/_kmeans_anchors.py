@@ -23,6 +23,8 @@ from anchor_align.blocks import (
 from anchor_align.checks import check_choice, check_whole_number
 from anchor_align.kmeans import fit_kmeans
 
+from ._scaling import scales_of_views
+
 KINDS = ("full", "minibatch", "sample")
 # Samples for each anchor, and least number; tests/benchmarks/bench_anchors.py measures the loss against all samples.
 SAMPLES_PER_ANCHOR, LEAST_SAMPLES = 500, 20_000
@@ -34,7 +36,7 @@ def anchors_of_views(
     views: Sequence[ScaledRows],
     n_anchors: Sequence[int],
     *,
-    scale: str | None,
+    scale: Any,
     n_init: int,
     random_state: int,
     kind: str,
@@ -46,9 +48,9 @@ def anchors_of_views(
     """
     n_init = check_whole_number("n_init", n_init, least=1)
     max_iter = check_whole_number("max_iter", max_iter, least=1)
-    seeds = view_seeds(random_state, len(views))
+    seeds, scales = view_seeds(random_state, len(views)), scales_of_views(scale, len(views))
     found = []
-    for view, (X, m, seed) in enumerate(zip(views, n_anchors, seeds, strict=True)):
+    for view, (X, m, seed, own) in enumerate(zip(views, n_anchors, seeds, scales, strict=True)):
         find = partial(
             kmeans_anchors,
             X,
@@ -58,9 +60,9 @@ def anchors_of_views(
             view=view,
             kind=kind,
             max_iter=max_iter,
-            unit=scale == "unit",
+            unit=own == "unit",
         )
-        found.append(remember(("k-means anchors", scale, m, n_init, kind, max_iter, view, seed), find))
+        found.append(remember(("k-means anchors", own, m, n_init, kind, max_iter, view, seed), find))
     return found
 
 

@@ -79,3 +79,14 @@ def _square_norms(X: Any) -> FloatArray:
     if is_sparse(X):
         return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def distinct_anchors(A: FloatArray) -> IndexArray:
+    """Numbers of the anchors that differ from all before them."""
+    return np.asarray(np.sort(np.unique(A, axis=0, return_index=True)[1]), dtype=np.int32)
+
+
+def graph_on_distinct(X: Any, A: FloatArray, used: IndexArray, n_neighbours: int, dtype: npt.DTypeLike) -> sp.csr_array:
+    """Graph on all anchors; the columns of those that are not ``used`` are zero."""
+    Z = nearest_anchor_graph(X, A[used], n_neighbours, dtype)
+    return sp.csr_array((Z.data, used[Z.indices], Z.indptr), shape=(Z.shape[0], len(A)))

@@ -81,9 +81,19 @@ def _spread(stats: ColumnStats, dtype: np.dtype[Any]) -> FloatArray:
     return np.where((stats.low < stats.high) & (spread > noise), spread, 0.0)
 
 
-def scale_views(views: Sequence[Any], scale: str | None) -> tuple[list[ScaledRows], list[dict[str, Any]]]:
+def scales_of_views(scale: Any, n_views: int) -> list[str | None]:
+    """The scale of each view: one for all, or a list with one for each."""
+    if not isinstance(scale, (list, tuple)):
+        return [scale] * n_views
+    if len(scale) != n_views:
+        raise InputError(f"scale is a list of {len(scale)} for {n_views} views; expected one for each, or one for all.")
+    return list(scale)
+
+
+def scale_views(views: Sequence[Any], scale: Any) -> tuple[list[ScaledRows], list[dict[str, Any]]]:
     """Scaled views, and the plain scales for other samples."""
-    scalers = [learn_scaler(X, scale, view) for view, X in enumerate(views)]
+    scales = scales_of_views(scale, len(views))
+    scalers = [learn_scaler(X, each, view) for view, (X, each) in enumerate(zip(views, scales, strict=True))]
     return [scaler(X) for scaler, X in zip(scalers, views, strict=True)], [scaler.plain() for scaler in scalers]
 
 

@@ -48,6 +48,9 @@ class LMVSC(Adapter):
     directions : float, default=1.0
         Singular directions of the embedding for each cluster, 1 or more. With more than 1, they are weighted by their
         singular values.
+    match_by_clusters : bool, default=False
+        Match anchors by the clusters of a first clustering, that of the graphs side by side; the objective of the
+        alignment decides between anchors of the same cluster. False, or if samples are missing: by the objective alone.
 
     Examples
     --------
@@ -73,6 +76,7 @@ class LMVSC(Adapter):
         kmeans: str = "full",
         column_scaling: float | None = None,
         directions: float = 1.0,
+        match_by_clusters: bool = False,
     ) -> None:
         self.alpha = alpha
         self.scale = scale
@@ -80,6 +84,7 @@ class LMVSC(Adapter):
         self.kmeans = kmeans
         self.column_scaling = column_scaling
         self.directions = directions
+        self.match_by_clusters = match_by_clusters
 
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int | Sequence[int], random_state: int

@@ -1,8 +1,8 @@
 """Local anchor graphs: k-means anchors in every view, each sample on its nearest anchors, spectral clustering.
 
 The weights have a closed form (:mod:`._nearest_anchors`), so there is no kernel width and nothing to solve. Graphs are
-sparse: ``n_neighbors`` entries in a row. More anchors than in other methods, and rows of unit length, matter most for
-the clusters; see the page of the adapter in the documentation.
+sparse: ``n_neighbors`` entries in a row. More anchors than in other methods, and the scale of the views, matter most
+for the clusters; see the page of the adapter in the documentation.
 """
 
 from __future__ import annotations
@@ -10,19 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl
-from anchor_align.arrays import FloatArray, IndexArray
+from anchor_align.arrays import BoolArray
 from anchor_align.blocks import scaled_rows
-from anchor_align.checks import check_whole_number
+from anchor_align.checks import check_choice, check_whole_number
 
 from ._kmeans_anchors import anchors_of_views, check_n_anchors
-from ._nearest_anchors import nearest_anchor_graph
-from ._scaling import apply_scalers, scale_views
+from ._nearest_anchors import distinct_anchors, graph_on_distinct
+from ._scale_choice import choose_scales
+from ._scaling import SCALES, apply_scalers, scale_views
 
 ANCHORS_PER_CLUSTER, SAMPLES_PER_ANCHOR, MOST_ANCHORS = 10, 3, 400
+AUTO, CHOSEN_FROM = "auto", ("unit", "standard")
 
 
 class Local(Adapter):
@@ -32,17 +34,21 @@ class Local(Adapter):
     ----------
     n_neighbors : int, default=10
         Number of anchors that each sample is connected to, at most the number of distinct anchors minus one.
-    scale : {"unit", "standard", "spread", "max", None}, default="unit"
-        Scale of each view. "unit": every sample has a mean square of 1, so that only its direction counts; samples of
-        zeros stay zero and have equal rows in the graph. "standard": every feature has mean 0 and standard deviation 1,
-        for features in different units, and for clusters that differ by the length of their samples. "spread" and
-        "max" divide the whole view by one number and give the same graph as None, no scaling.
+    scale : {"auto", "unit", "standard", "spread", "max", None}, or a list with one for each view, default="auto"
+        Scale of each view. "auto": "unit", but "standard" for views that then agree clearly better with the others,
+        see ``AlignedClusterer.chosen_``. "unit": every sample has a mean square of 1, so that only its direction
+        counts; samples of zeros stay zero and have equal rows in the graph. "standard": every feature has mean 0 and
+        standard deviation 1, for features in different units, and for clusters that differ by the length of their
+        samples. "spread" and "max" divide the whole view by one number and give the same graph as None, no scaling.
     column_scaling : float or None, default=1.0
         Scale of the columns of the fused graph before its embedding: each is divided by the root of its sum plus
         ``column_scaling`` times the mean of all sums. None: no scaling.
     directions : float, default=1.5
         Singular directions of the embedding for each cluster, 1 or more. With more than 1, they are weighted by their
         singular values.
+    match_by_clusters : bool, default=True
+        Match anchors by the clusters of a first clustering, that of the graphs side by side; the objective of the
+        alignment decides between anchors of the same cluster. False, or if samples are missing: by the objective alone.
     n_init : int, default=1
         Runs of k-means; the best run is used.
     kmeans : {"full", "minibatch", "sample"}, default="full"
@@ -80,9 +86,10 @@ class Local(Adapter):
         self,
         n_neighbors: int = 10,
         *,
-        scale: str | None = "unit",
+        scale: str | Sequence[str | None] | None = "auto",
         column_scaling: float | None = 1.0,
         directions: float = 1.5,
+        match_by_clusters: bool = True,
         n_init: int = 1,
         kmeans: str = "full",
         max_iter: int = 30,
@@ -91,6 +98,7 @@ class Local(Adapter):
         self.scale = scale
         self.column_scaling = column_scaling
         self.directions = directions
+        self.match_by_clusters = match_by_clusters
         self.n_init = n_init
         self.kmeans = kmeans
         self.max_iter = max_iter
@@ -110,7 +118,14 @@ class Local(Adapter):
     ) -> AnchorGraphs:
         """Find the k-means anchors of every view, with its own seed."""
         check_whole_number("n_neighbors", self.n_neighbors, least=1)
+        if isinstance(self.scale, str):
+            check_choice("scale", self.scale, (*SCALES, AUTO))
         counts = check_n_anchors(n_anchors, views)
+        if self._chooses_scale:  # a fit has chosen before; this is a call without a fit
+            settings, _ = self.choose_settings(views, n_anchors=counts, random_state=random_state)
+            options: dict[str, Any] = {"n_clusters": n_clusters, "n_anchors": counts, "random_state": random_state}
+            learned: AnchorGraphs = clone(self).set_params(**settings).learn_anchors(views, **options)
+            return learned
         scaled, scalers = scale_views(views, self.scale)
         anchors = anchors_of_views(
             scaled,
@@ -121,7 +136,22 @@ class Local(Adapter):
             kind=self.kmeans,
             max_iter=self.max_iter,
         )
-        return AnchorGraphs((), anchors, state=(scalers, [_distinct(A) for A in anchors]))
+        return AnchorGraphs((), anchors, state=(scalers, [distinct_anchors(A) for A in anchors]))
+
+    def choose_settings(
+        self, views: Sequence[Any], *, n_anchors: Any, random_state: int, mask: BoolArray | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """For ``scale="auto"``, the scale of each view; the scores are its agreements with the others."""
+        if not self._chooses_scale:
+            return {}, {}
+        neighbours = check_whole_number("n_neighbors", self.n_neighbors, least=1)
+        counts = check_n_anchors(n_anchors, views)
+        scales, scores = choose_scales(views, CHOSEN_FROM, counts, neighbours, random_state, mask)
+        return {"scale": scales}, scores
+
+    @property
+    def _chooses_scale(self) -> bool:
+        return isinstance(self.scale, str) and self.scale == AUTO
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> list[sp.csr_array]:
         """Graphs of samples on the anchors."""
@@ -129,14 +159,8 @@ class Local(Adapter):
         graphs = []
         for X, A, used in zip(apply_scalers(views, scalers), learned.anchors or (), distinct, strict=True):
             rows, shift = scaled_rows(X, slice(None))
-            Z = nearest_anchor_graph(rows, (A + shift)[used], self.n_neighbors, X.dtype)
-            graphs.append(sp.csr_array((Z.data, used[Z.indices], Z.indptr), shape=(Z.shape[0], len(A))))
+            graphs.append(graph_on_distinct(rows, A + shift, used, self.n_neighbors, X.dtype))
         return graphs
-
-
-def _distinct(A: FloatArray) -> IndexArray:
-    """Numbers of the anchors that differ from all before them."""
-    return np.asarray(np.sort(np.unique(A, axis=0, return_index=True)[1]), dtype=np.int32)
 
 
 @hookimpl

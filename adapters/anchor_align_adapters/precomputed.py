@@ -24,6 +24,9 @@ class Precomputed(Adapter):
     directions : float, default=1.0
         Singular directions of the embedding for each cluster, 1 or more. With more than 1, they are weighted by their
         singular values.
+    match_by_clusters : bool, default=False
+        Match anchors by the clusters of a first clustering, that of the graphs side by side; the objective of the
+        alignment decides between anchors of the same cluster. False, or if samples are missing: by the objective alone.
 
     Examples
     --------
@@ -43,10 +46,18 @@ class Precomputed(Adapter):
     works_on_dask = True
     views_apart = True
 
-    def __init__(self, aligned: bool = False, *, column_scaling: float | None = None, directions: float = 1.0) -> None:
+    def __init__(
+        self,
+        aligned: bool = False,
+        *,
+        column_scaling: float | None = None,
+        directions: float = 1.0,
+        match_by_clusters: bool = False,
+    ) -> None:
         self.aligned = aligned
         self.column_scaling = column_scaling
         self.directions = directions
+        self.match_by_clusters = match_by_clusters
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Not used: the graphs determine the numbers of anchors."""

@@ -133,7 +133,8 @@ def run(arguments: argparse.Namespace) -> int:
         data = load_views(source, **reading_options(arguments), mmap=True)
     if data.n_samples < k:
         raise InputError(f"--clusters asks for {k} clusters of {data.n_samples} samples; ask for fewer.")
-    for note in () if quiet else [*reading_notes(data), *_own_notes(data, k)]:
+    notes = [str(note) for note in (*reading_notes(data), *_own_notes(data, k))]
+    for note in () if quiet else notes:
         say(f"note: {visible_line(note)}")
     with warnings.catch_warnings(record=True) as warned, threads(arguments.jobs):
         warnings.simplefilter("always")
@@ -141,6 +142,8 @@ def run(arguments: argparse.Namespace) -> int:
             clusterer.set_params(callback=bar).fit(data)
         clusterer.set_params(callback=None)
         found = Assignment.of_fit(clusterer.embedding_, clusterer.labels_, clusterer.cluster_means_)
+    for note in () if quiet else [each for each in clusterer.notes_ if each not in notes]:
+        say(f"note: {visible_line(note)}")
     for text in dict.fromkeys(" ".join(str(each.message).split()) for each in warned):
         say(f"warning: {text}")
     try:

@@ -183,7 +183,7 @@ class ChoiceProgress:
 
 
 # The candidates of ``AlignedClusterer(adapter="auto")``; the first is the default of the package.
-AUTO_CANDIDATES = tuple(Candidate("local", {"scale": scale}) for scale in ("unit", "standard", None))
+AUTO_CANDIDATES = tuple(Candidate("local", {"scale": scale}) for scale in ("auto", "unit", "standard", None))
 
 
 def check_candidates(candidates: Any) -> tuple[Candidate, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,12 +15,13 @@ from sklearn.utils import TransformerTags
 from ..arrays import BoolArray, DenseArray, FloatArray, IndexArray
 from ..blocks import check_size, take_rows, working
 from ..checks import check_choice, check_flag, check_seed, check_whole_number
-from ..errors import ChanceWarning, InputError, InputTypeError, shown
+from ..errors import InputError, InputTypeError, shown
 from ..fusion import Fusion, check_weights, is_auto
 from ..graphs import Order
-from ..matching import AnchorAligner, chance_notes, check_lam, check_reference
+from ..matching import AnchorAligner, check_lam, check_reference
 from ..plugins import Adapter, AnchorGraphs, get_adapter
 from ._candidates import AUTO_CANDIDATES, CandidateResult
+from ._fit_notes import choice_notes, warn_of_chance
 from ._new_samples import NewSamples, by_blocks
 from ._pipeline import Pipeline, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, count_labels, known_rows, means_reproduce
@@ -104,7 +104,9 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
     samples_ : tuple or None
         Names of the samples, in the order of ``labels_``; None if the views have none.
     notes_ : tuple of str
-        How samples were reordered or joined by name, one sentence each.
+        How samples were reordered or joined by name, and what the adapter chose, one sentence each.
+    chosen_ : dict
+        Settings that the adapter chose from the data, and the scores behind the choice, by name; may be empty.
     fused_graph_ : ndarray, memmap or csr_array of shape (n_samples, n_anchors), or side by side, or None
     embedding_ : ndarray of shape (n_samples, n_directions)
         Leading left singular vectors of the fused graph, scaled and weighted as the adapter says, rows of unit length;
@@ -260,7 +262,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                     known = known_rows(fused.graph, clusters.labels, clusters.n_found)
                 labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
 
-        _warn_of_chance(fused.aligner, checked.names)
+        warn_of_chance(fused.aligner, checked.names)
         learned, graph = graphs.learned, fused.graph
         if order is not None:
             # Results are in the order of the user's samples.
@@ -279,7 +281,8 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         self.rotations_: list[FloatArray] | None = fused.rotations
         self.mask_: BoolArray | None = checked.mask
         self.samples_: tuple[Any, ...] | None = checked.samples
-        self.notes_: tuple[str, ...] = checked.notes
+        self.chosen_: dict[str, Any] = graphs.chosen
+        self.notes_: tuple[str, ...] = (*checked.notes, *choice_notes(adapter.name, self.chosen_))
         self.weights_: FloatArray | None = fused.weights
         self.aligner_: AnchorAligner | None = fused.aligner
         self.adapter_: Adapter = adapter
@@ -391,14 +394,3 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         except Exception as error:  # of a setting that cannot be copied
             raise InputError(f"Adapter {self.adapter.name!r} has a setting that cannot be copied: {error}.") from error
         return adapter
-
-
-def _warn_of_chance(aligner: AnchorAligner | None, names: Sequence[str]) -> None:
-    """Warn of views that agree with the others hardly better than views with other samples would."""
-    if aligner is None:
-        return
-    notes = chance_notes(aligner, [f"view {name}" for name in names])
-    if notes:
-        text, which = "; ".join(notes), "It" if len(notes) == 1 else "They"
-        text = f"{text[0].upper()}{text[1:]}. {which} may not show the clusters of the other views."
-        warnings.warn(text, ChanceWarning, stacklevel=3)

@@ -6,17 +6,18 @@ Adapters are called here, and their results are checked once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import clone
 
 from ..arrays import BoolArray, FloatArray, Graph, IndexArray, is_sparse
 from ..blocks import number_by_appearance, read_only, read_rows
 from ..checks import check_flag, check_number, check_whole_number, is_iterable
-from ..errors import AdapterError, InputError
+from ..errors import AdapterError, InputError, shown
 from ..fusion import LEAST_WEIGHT, FusedRows, Fusion, Recipe, agreement_weights, check_weights, is_auto
 from ..graphs import (
     GramMatrices,
@@ -34,6 +35,7 @@ from ..graphs import (
 )
 from ..matching import AnchorAligner
 from ..plugins import Adapter, AnchorGraphs, blamed, check_labels, check_made, get_fusion, made_graphs, warn_of_odd_rows
+from ._cluster_profiles import cluster_profiles
 from ._views import Views
 
 
@@ -43,6 +45,7 @@ class ViewGraphs:
 
     learned: AnchorGraphs
     rows: GraphSet
+    chosen: dict[str, Any] = field(default_factory=dict)  # settings that the adapter chose, and the scores behind them
 
     @cached_property
     def grams(self) -> GramMatrices:
@@ -108,10 +111,14 @@ class Pipeline:
         if adapter.column_scaling is not None:
             check_number("column_scaling", adapter.column_scaling)
         check_number("directions", adapter.directions, least=1.0)
+        check_flag("match_by_clusters", adapter.match_by_clusters)
         given = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
         whole = type(adapter).anchor_graphs is not Adapter.anchor_graphs or not adapter.works_by_blocks
         rows: GraphSet
         self.begin("anchors")
+        settings, scores = self._chosen(given, views.mask)
+        if settings:
+            adapter = clone(adapter).set_params(**settings)
         if whole and self.keep and not views.distributed and views.mask is None:
             learned = self._call(adapter.anchor_graphs, given, len(given))
             same_anchors = not adapter.views_apart
@@ -127,7 +134,8 @@ class Pipeline:
             warn_of_odd_rows(adapter.name, rows.graphs)
         if not adapter.chooses_n_anchors:
             self._check_counts(rows.sizes)
-        return ViewGraphs(replace(learned, graphs=rows.graphs if isinstance(rows, StoredGraphs) else ()), rows)
+        kept = rows.graphs if isinstance(rows, StoredGraphs) else ()
+        return ViewGraphs(replace(learned, graphs=kept), rows, {**settings, **scores})
 
     def fuse(self, graphs: ViewGraphs, fusion: Fusion, lam: float) -> Fused:
         """Match the anchors if the fusion needs it, and fuse."""
@@ -143,7 +151,9 @@ class Pipeline:
                 random_state=self.seed,
                 near_ties="largest",
             )
-            fitted = aligner.fit(graphs.grams, graphs=graphs.rows)
+            # A rotation follows how samples coincide: it starts better from anchors that share samples.
+            profiles = None if fusion.multiplies else self._profiles(graphs)
+            fitted = aligner.fit(graphs.grams, graphs=graphs.rows, profiles=profiles)
             permutations = check_orders(fitted.matrices_, sizes)
         maps = list(fusion.maps(permutations, graphs.grams if fusion.uses_grams else None))
         weights = self._weights(graphs, fusion, permutations, maps)
@@ -173,6 +183,27 @@ class Pipeline:
         self.begin("cluster")
         made: Any = adapter.cluster(read_only(fused.graph), n_clusters=k, random_state=self.seed)
         return Clustering(*check_labels(f"Adapter {adapter.name!r}", made, fused.rows.shape[0], k))
+
+    def _profiles(self, graphs: ViewGraphs) -> list[FloatArray] | None:
+        """What the anchors are matched by besides the graphs, if the adapter asks for it."""
+        adapter, rows = self.adapter, graphs.rows
+        # Side by side, missing samples are zeros: the first clusters would be of samples that lack the same views.
+        possible = adapter.clusters_spectrally and rows.mask is None and len(rows.sizes) > 1
+        if not adapter.match_by_clusters or not possible:
+            return None
+        scaling, directions = adapter.column_scaling, adapter.directions
+        return cluster_profiles(rows, self.n_clusters, self.seed, column_scaling=scaling, directions=directions)
+
+    def _chosen(self, views: Sequence[Any], mask: BoolArray | None) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Settings that the adapter chooses from the data, and the scores behind the choice."""
+        adapter = self.adapter
+        made: Any = adapter.choose_settings(views, n_anchors=self.n_anchors, random_state=self.seed, mask=mask)
+        if not isinstance(made, tuple) or [type(each) for each in made] != [dict, dict]:
+            raise AdapterError(
+                f"Adapter {adapter.name!r} returned {shown(made)} from choose_settings; expected two dicts, settings "
+                "and scores."
+            )
+        return made
 
     def _call(self, build: Callable[..., Any], views: Sequence[Any], n_views: int) -> AnchorGraphs:
         """Call a method of the adapter that returns AnchorGraphs, and check all of it except the graphs."""

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import FloatArray
+from ..errors import InputError, InputTypeError, shown
 from ._grams import GramMatrices
 
 ROUNDING = 1e-12
@@ -73,7 +74,19 @@ def view_agreement(grams: GramMatrices) -> float | None:
 
 
 def pair_agreement(grams: GramMatrices) -> FloatArray:
-    """Linear CKA of every pair of views, views x views; NaN on the diagonal and for views without a common sample."""
+    """Linear CKA of every pair of views, views x views; NaN on the diagonal and for views without a common sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from anchor_align import GramMatrices, pair_agreement
+    >>> Z = np.eye(3)[[0, 1, 2, 0, 1, 2]]
+    >>> pair_agreement(GramMatrices.from_graphs([Z, Z[:, ::-1]])).round(2)
+    array([[nan,  1.],
+           [ 1., nan]])
+    """
+    if not isinstance(grams, GramMatrices):
+        raise InputTypeError(f"pair_agreement needs GramMatrices, got {type(grams).__name__}.")
     n = grams.n_views
     found = np.full((n, n), np.nan)
     for u, v in itertools.combinations(range(n), 2):
@@ -105,10 +118,16 @@ def evenness(sizes: npt.ArrayLike) -> float:
 
     Examples
     --------
+    >>> from anchor_align import evenness
     >>> evenness([5, 5, 5, 5]), evenness([20, 0, 0, 0])
     (1.0, 0.25)
     """
-    parts = np.asarray(sizes, dtype=np.float64)
+    try:
+        parts = np.asarray(sizes, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"sizes must be numbers, got {shown(sizes)}.") from error
+    if not (parts >= 0).all() or np.isinf(parts).any():
+        raise InputError("sizes must be finite numbers >= 0.")
     p = parts[parts > 0]
     if not p.size:
         return 0.0

@@ -124,7 +124,7 @@ class StoredGraphs(GraphSet):
         return kept.map(StoredGraphs)
 
     def _rows(self, rows: slice | IndexArray) -> list[Graph]:
-        return [read_rows(Z, rows) for Z in self.graphs]
+        return [engine_of(Z).read(Z, rows) for Z in self.graphs]
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,6 +30,7 @@ def align(
     missing: str = "error",
     join: str | None = None,
     effort: str = "normal",
+    profiles: Iterable[npt.ArrayLike] | None = None,
 ) -> list[FloatArray]:
     """Find the permutations that make the anchors of several views correspond.
 
@@ -86,6 +87,10 @@ def align(
     effort : {"normal", "high"}, default="normal"
         "high": a tabu search goes on from the result of the ascent, for many times its time. The objective of a pair,
         and the total of a consensus, are never below those with "normal".
+    profiles : list of array of shape (n_groups, n_anchors of the view), optional
+        How much weight each anchor has in groups of samples, such as clusters that were found beforehand. Anchors with
+        similar profiles are matched: the cosine of the profiles counts ten times as much as the feature term, which
+        decides between anchors of the same groups. Ignored for infinite lam.
 
     Returns
     -------
@@ -146,5 +151,5 @@ def align(
         effort=effort,
     )
     with blas_limit.using():
-        solved = aligner._solve(Z_list, mask, missing, None, join)
+        solved = aligner._solve(Z_list, mask, missing, None, join, profiles)
     return solved.columns.matrices(solved.grams.sizes)

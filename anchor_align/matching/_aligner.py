@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..graphs import MISSING, GramMatrices, GraphSet, Order, StoredGraphs, permu
 from ._certificate import ambiguous, warn_of_thin_anchors
 from ._many_views import Matcher, Progress, Solution
 from ._pair_solvers import EFFORTS, MANY_TO_ONE, METHODS
-from ._parameters import check_lam, check_reference, check_seeds
+from ._parameters import check_lam, check_profiles, check_reference, check_seeds
 from ._row_sample import RowSample
 from ._scaled_grams import LAM_SCALES, scale_grams
 from ._unequal import CommonColumns, drop_padding, pad_grams
@@ -33,6 +33,7 @@ class _Solved:
 
     grams: GramMatrices
     matcher: Matcher
+    guided: Matcher | None  # the matcher with profiles, if there are any
     solution: Solution
     columns: CommonColumns
     sample: RowSample | None
@@ -72,7 +73,8 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
     margins_ : ndarray of shape (n_views, n_columns)
         For every aligned column, the least loss of the objective if the anchor exchanges its partner with another
         anchor. Near 0: the anchor is ambiguous. Infinite: there is no other choice, or no anchor. Negative: a better
-        partner exists ("pfp", or a near-tie that was decided otherwise). NaN for matches that are not one-to-one.
+        partner exists ("pfp", or a near-tie that was decided otherwise). NaN for matches that are not one-to-one. With
+        ``profiles``, the loss includes that of their term, which ``objective_`` does not have.
     exchangeable_ : ndarray of int of shape (n_views,)
         Number of anchors with a margin near 0, at most 1 % of the mean contribution of an anchor to the objective: they
         could be exchanged with another at almost no loss.
@@ -141,6 +143,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         missing: str = "error",
         graphs: Iterable[GraphLike] | GraphSet | None = None,
         join: str | None = None,
+        profiles: Iterable[npt.ArrayLike] | None = None,
     ) -> AnchorAligner:
         """Find the permutations.
 
@@ -157,11 +160,14 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
             read. ``mask``, ``missing`` and ``join`` then describe them.
         join : {"inner", "outer"}, optional
             Which samples to keep if DataFrames name different ones, see :func:`align`.
+        profiles : list of array of shape (n_groups, n_anchors of the view), optional
+            How much weight each anchor has in groups of samples, such as clusters that were found beforehand, see
+            :func:`align`.
         """
         # On one thread, sums are rounded in the same way for any number of threads.
         with blas_limit.using():
-            solved = self._solve(Z_list, mask, missing, graphs, join)
-            certificates = solved.matcher.certificates(solved.solution)
+            solved = self._solve(Z_list, mask, missing, graphs, join, profiles)
+            certificates = solved.matcher.certificates(solved.solution, solved.guided)
             chance = None
             # The structure term alone does not depend on which samples belong together.
             if solved.sample is not None and solved.grams.n_views > 1 and np.isfinite(solved.matcher.scaled.lam):
@@ -228,6 +234,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         missing: str,
         graphs: Iterable[GraphLike] | GraphSet | None,
         join: str | None,
+        profiles: Iterable[npt.ArrayLike] | None,
     ) -> _Solved:
         lam = check_lam(self.lam)
         check_choice("lam_scale", self.lam_scale, LAM_SCALES)
@@ -245,11 +252,15 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         seeds = check_seeds(self.seeds, grams.sizes)
         scaled = scale_grams(pad_grams(grams), lam, self.lam_scale)
         matcher = Matcher(scaled, seeds, self.method, n_restarts, seed, self.callback, grams.sizes, self.effort)
-        solution = matcher.solve(reference)
+        guided = None
+        if profiles is not None:
+            guided = replace(matcher, scaled=scaled.guided_by(check_profiles(profiles, grams.sizes)))
+        by = matcher if guided is None else guided
+        solution = by.solve(reference)
         # Matches that are not one-to-one have no chance level: a shuffled view is matched one-to-one.
         sample = None if rows is None or self.method == MANY_TO_ONE else RowSample.of_set(rows)
         if sample is not None and self.near_ties == "largest":
-            solution = sample.decide_near_ties(matcher, solution)
+            solution = sample.decide_near_ties(by, solution)
         base = solution.reference
         columns = drop_padding(
             solution.permutations,
@@ -257,10 +268,10 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
             base,
             many_to_one=many_to_one,
             only_reference=self.method == MANY_TO_ONE,
-            problem=lambda view: matcher.problem(view if base is None else base, view),
+            problem=lambda view: by.problem(view if base is None else base, view),
         )
         warn_of_thin_anchors(grams, base)
-        return _Solved(grams, matcher, solution, columns, sample)
+        return _Solved(grams, matcher, guided, solution, columns, sample)
 
     def _read(
         self, Z_list: Any, mask: Any, missing: str, graphs: Iterable[GraphLike] | GraphSet | None, join: str | None

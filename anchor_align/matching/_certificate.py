@@ -24,7 +24,10 @@ MOST_NAMED = 5  # anchors that a message names for each view
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Numbers about one view's match; ``margins`` has one entry per aligned column."""
+    """Numbers about one view's match; ``margins`` has one entry per aligned column.
+
+    Margins are losses of what the match maximises: the objective and what profiles add.
+    """
 
     feature: float
     structure: float
@@ -34,12 +37,17 @@ class Certificate:
 
 
 def certify(
-    terms: PairTerms, lam: float, permutation: IndexArray, pairs: IndexArray, sizes: tuple[int, int]
+    terms: PairTerms,
+    lam: float,
+    permutation: IndexArray,
+    pairs: IndexArray,
+    sizes: tuple[int, int],
+    guided: PairTerms | None = None,
 ) -> Certificate:
     """Certificate of a permutation.
 
     ``pairs``, of shape (n_pairs, 2), are fixed correspondences. ``sizes`` are the numbers of anchors of the reference
-    and of the view; higher numbers are padding.
+    and of the view; higher numbers are padding. ``guided`` are the terms with what profiles add.
     """
     problem = terms.problem(lam)
     feature = float(terms.K[np.arange(len(permutation)), permutation].sum())
@@ -52,7 +60,8 @@ def certify(
     # Rounding must not show a gap where the bound is attained.
     if bound - objective <= 4 * RELATIVE_TOLERANCE * problem.scale:
         bound = objective
-    return Certificate(feature, structure, objective, bound, _margins(problem, permutation, pairs[:, 0], sizes))
+    maximised = problem if guided is None else guided.problem(lam)
+    return Certificate(feature, structure, objective, bound, _margins(maximised, permutation, pairs[:, 0], sizes))
 
 
 def ambiguous(margins: FloatArray, objective: float) -> npt.NDArray[np.bool_]:

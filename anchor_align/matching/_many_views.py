@@ -101,7 +101,8 @@ class Matcher:
             return self._consensus(matches, candidates, scores)
         return self._star(_first_largest(scores, candidates), matches)
 
-    def certificates(self, solution: Solution) -> list[Certificate]:
+    def certificates(self, solution: Solution, guided: Matcher | None = None) -> list[Certificate]:
+        """Quality of the match of every view; ``guided`` is the matcher with profiles, if it found the solution."""
         found = []
         for view, permutation in enumerate(solution.permutations):
             columns = self.fixed_columns(solution, view)
@@ -111,7 +112,9 @@ class Matcher:
             if self._one_way and solution.reference is not None:
                 pairs = self._known(solution.reference, view)
             terms = self.terms(solution, view)
-            found.append(certify(terms, self.scaled.lam, permutation, pairs, (rows, self.sizes[view])))
+            with_profiles = None if guided is None else guided.terms(solution, view)
+            sizes = (rows, self.sizes[view])
+            found.append(certify(terms, self.scaled.lam, permutation, pairs, sizes, with_profiles))
         return found
 
     def terms(self, solution: Solution, view: int) -> PairTerms:

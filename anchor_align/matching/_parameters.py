@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from ..arrays import IndexArray
-from ..checks import check_choice
+from ..arrays import FloatArray, IndexArray
+from ..checks import check_choice, is_iterable
 from ..errors import InputError, InputTypeError, shown
 
 
@@ -63,3 +64,26 @@ def check_seeds(seeds: object, sizes: Sequence[int]) -> IndexArray:
         if (counts > 1).any():
             raise InputError(f"seeds name anchor {anchors[counts > 1][0]} of view {view} more than once.")
     return table.astype(np.intp)
+
+
+def check_profiles(profiles: Any, sizes: Sequence[int]) -> list[FloatArray]:
+    """Weights of each view's anchors in the same groups of samples, with columns of zeros up to the largest size."""
+    if isinstance(profiles, (str, Mapping)) or not is_iterable(profiles):
+        raise InputTypeError(f"profiles must be a list with one array for each view, got {shown(profiles)}.")
+    given = list(profiles)
+    if len(given) != len(sizes):
+        raise InputError(f"Got profiles of {len(given)} views; there are {len(sizes)}.")
+    found: list[FloatArray] = []
+    for view, (each, size) in enumerate(zip(given, sizes, strict=True)):
+        try:
+            F = np.asarray(each, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(f"The profiles of view {view} must be an array of numbers: {error}.") from error
+        n_groups = len(found[0]) if found else None
+        if F.ndim != 2 or F.shape[1] != size or (n_groups is not None and len(F) != n_groups):
+            expected = f"({'n_groups' if n_groups is None else n_groups}, {size})"
+            raise InputError(f"The profiles of view {view} have shape {F.shape}; expected {expected}.")
+        if not np.isfinite(F).all():
+            raise InputError(f"The profiles of view {view} have NaN or infinity.")
+        found.append(np.pad(F, ((0, 0), (0, max(sizes) - size))))
+    return found

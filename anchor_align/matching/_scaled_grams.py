@@ -16,6 +16,8 @@ from ..graphs import GramMatrices
 from ._pair_problem import PairProblem, frobenius_norm, permuted
 
 LAM_SCALES = ("balanced", "paper")
+# Profiles decide between partners that differ in them, features between the others. Weights of 3 to 30 gain the same.
+PROFILE_WEIGHT = 10.0
 LARGEST_OBJECTIVE = 1e303  # this leaves room for sums over all anchors
 # Values of two views with a smaller relative difference are equal: rounding of sums depends on the order of the views.
 SAME = 1e-9
@@ -54,11 +56,14 @@ class ScaledGrams:
     """Gram matrices of several views, raw (``lam_scale="paper"``) or divided by the norms of the graphs ("balanced").
 
     ``_graph_norms[u, v]`` and ``_structure_norms[u, v]`` divide the graph and the S of view u for the pair (u, v).
+    ``profiles``, groups x anchors for every view, add a term to K: see :meth:`guided_by`.
     """
 
     sums_structures = True  # the structure terms of several pairs of views are one term
 
-    def __init__(self, grams: GramMatrices, lam: float, lam_scale: str) -> None:
+    def __init__(
+        self, grams: GramMatrices, lam: float, lam_scale: str, profiles: Sequence[FloatArray] | None = None
+    ) -> None:
         self.lam = lam
         self.lam_scale = lam_scale
         self.n_views = grams.n_views
@@ -68,6 +73,20 @@ class ScaledGrams:
         # The products of a graph of zeros are zero on any scale.
         self._graph_norms = np.where(graph_norms > 0, graph_norms, 1.0)
         self._structure_norms = np.where(structure_norms > 0, structure_norms, 1.0)
+        self._profiles = None if profiles is None else [_of_unit_size(F) for F in profiles]
+        self._guides: dict[tuple[int, int], FloatArray] = {}
+
+    def guided_by(self, profiles: Sequence[FloatArray]) -> ScaledGrams:
+        """The same with the cosines of the profiles in K, times PROFILE_WEIGHT and the norms of the graphs."""
+        return type(self)(self._grams, self.lam, self.lam_scale, profiles)
+
+    def _guide(self, u: int, v: int) -> FloatArray:
+        """What the profiles of two views add to K."""
+        if (u, v) not in self._guides:
+            assert self._profiles is not None
+            weight = PROFILE_WEIGHT * self.size_of(u, v)
+            self._guides[u, v] = weight * (self._profiles[u].T @ self._profiles[v])
+        return self._guides[u, v]
 
     def _norms(self, lam_scale: str) -> tuple[FloatArray, FloatArray]:
         v = self.n_views
@@ -80,11 +99,13 @@ class ScaledGrams:
         return self._grams.pairs is None or bool(self._grams.shared[u, v])
 
     def cross(self, u: int, v: int) -> FloatArray:
-        return np.asarray(self._grams.cross(u, v) / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+        K = np.asarray(self._grams.cross(u, v) / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+        return K if self._profiles is None else K + self._guide(u, v)
 
     def cross_rows(self, u: int, v: int, rows: IndexArray) -> FloatArray:
         """Some rows of :meth:`cross`."""
-        return np.asarray(self._grams.cross(u, v)[rows] / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+        K = np.asarray(self._grams.cross(u, v)[rows] / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+        return K if self._profiles is None else K + self._guide(u, v)[rows]
 
     def size_of(self, u: int, v: int) -> float:
         """Product of the norms of two graphs over their shared samples, on the scale of the objective."""
@@ -147,8 +168,9 @@ class ScaledGrams:
         return PairTerms(np.asarray(K) / number, np.asarray(S1) / number, np.asarray(S2), unit)
 
     def feature(self, u: int, v: int, p: IndexArray, q: IndexArray) -> float:
-        """Feature term of two views in the orders ``p`` and ``q``."""
-        return float(self._grams.cross(u, v)[p, q].sum() / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+        """Feature term of two views in the orders ``p`` and ``q``, with what the profiles add."""
+        own = float(self._grams.cross(u, v)[p, q].sum() / (self._graph_norms[u, v] * self._graph_norms[v, u]))
+        return own if self._profiles is None else own + float(self._guide(u, v)[p, q].sum())
 
     def total(self, permutations: Sequence[IndexArray]) -> float:
         feature = sum(
@@ -205,6 +227,11 @@ class SharedScaledGrams(ScaledGrams):
             structure = float(np.vdot(self.structure(u, v)[np.ix_(p, p)], self.structure(v, u)[np.ix_(q, q)]))
             total += structure if np.isinf(self.lam) else self.feature(u, v, p, q) + self.lam * structure
         return total
+
+
+def _of_unit_size(F: FloatArray) -> FloatArray:
+    size = frobenius_norm(F)
+    return F / size if size > 0 else F
 
 
 def scale_grams(grams: GramMatrices, lam: float, lam_scale: str) -> ScaledGrams:

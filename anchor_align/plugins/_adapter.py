@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..arrays import FloatArray, Graph, IndexArray
+from ..arrays import BoolArray, FloatArray, Graph, IndexArray
 from ..blocks import same_chunks
 from ..checks import check_whole_number
 from ..errors import AdapterError, InputError, InputTypeError
@@ -78,6 +78,10 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         ``directions`` : class attribute or setting; singular directions for each cluster in the default
         :meth:`cluster`, 1 or more. With more than 1, they are weighted by their singular values.
 
+        ``match_by_clusters`` : class attribute or setting; True if anchors are matched by the clusters of a first
+        clustering, that of the graphs side by side, before the objective decides between those of the same cluster. For
+        adapters with the default :meth:`cluster`; not used if samples are missing.
+
         :meth:`default_n_anchors` : called before :meth:`anchor_graphs` if the user gives no number of anchors.
 
         :meth:`view_weights` : called with the graphs in their common order, before the mean.
@@ -85,6 +89,8 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
         :meth:`cluster` : called with the fused graph, once for each fusion.
 
         :meth:`new_graphs` : called for samples that were not used to choose the anchors.
+
+        :meth:`choose_settings` : called before anchors are learned; settings that depend on the data.
 
     Views, graphs and anchors are read-only for an adapter. Its results are checked: a wrong shape, NaN or more clusters
     than ``n_clusters`` give an error with the name of the adapter. The only source of randomness is ``random_state``,
@@ -123,6 +129,7 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     views_apart: bool = False
     column_scaling: float | None = None
     directions: float = 1.0
+    match_by_clusters: bool = False
 
     def anchor_graphs(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
@@ -195,6 +202,26 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
         """Number of anchors if the user gives none: two for each cluster, at most the number of samples."""
         return min(2 * n_clusters, n_samples)
+
+    def choose_settings(
+        self, views: Sequence[Any], *, n_anchors: Any, random_state: int, mask: BoolArray | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Choose settings from the data; the fit then uses a copy of the adapter with them. By default none.
+
+        Parameters
+        ----------
+        views, n_anchors, random_state
+            As for :meth:`learn_anchors`, but always with all samples of every view.
+        mask : ndarray of bool of shape (n_views, n_samples), optional
+            False where a sample is missing; such rows may hold anything.
+
+        Returns
+        -------
+        settings, scores : dict
+            The chosen settings, and the numbers behind the choice, by name; lists are by view. Users see both in
+            ``AlignedClusterer.chosen_``.
+        """
+        return {}, {}
 
     def view_weights(self, graphs: Sequence[Graph], *, n_clusters: int, random_state: int) -> FloatArray | None:
         """Weight of every view in the mean of the graphs, >= 0. None (the default): equal weights."""

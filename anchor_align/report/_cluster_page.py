@@ -211,6 +211,8 @@ def _about(clusterer: AlignedClusterer, quality: FitQuality, command: str) -> st
         ("views", escaped(views)),
         ("seed", escaped(clusterer.random_state)),
     ]
+    if clusterer.chosen_:
+        pairs.append(("chosen", escaped(clusterer.notes_[-1])))
     if missing is not None:
         lacking = int((~missing.all(axis=0)).sum())
         pairs.append(("missing", escaped(f"{lacking} of {missing.shape[1]} samples are missing in one view or more")))

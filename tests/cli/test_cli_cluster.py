@@ -242,6 +242,16 @@ def test_notes_on_one_view_and_on_other_classes(here: Path, capsys: Capture) -> 
     assert "The labels in the data have 4 classes; --clusters asks for 3." in capsys.readouterr().err
 
 
+def test_a_chosen_scale_is_printed_and_reported(here: Path, capsys: Capture) -> None:
+    """The scale of each view and the agreements behind it, in a note and on the page; nothing with --quiet."""
+    words = [*WORDS, "--set", "scale=auto", "-o", "labels.csv"]
+    assert main([*words, "--html", "report.html"]) == 0
+    assert "note: Adapter 'local' chose scale " in capsys.readouterr().err
+    assert "chose scale " in Path("report.html").read_text(encoding="utf-8")
+    assert main([*words, "-q"]) == 0
+    assert "chose" not in capsys.readouterr().err
+
+
 def test_wrong_models_and_views_are_one_line(here: Path, capsys: Capture) -> None:
     """A file that is no model, views and columns other than those of the fit."""
     assert main([*WORDS, "-q", "-o", "labels.csv", "--save", "my.model"]) == 0

@@ -20,7 +20,9 @@ from strategies import real_data
 from threadpoolctl import threadpool_limits
 
 from anchor_align import AlignedClusterer, AnchorAligner, InputError, InputTypeError, UnknownNameError, fuse
+from anchor_align.clustering._cluster_profiles import cluster_profiles
 from anchor_align.data import make_simulated
+from anchor_align.graphs import StoredGraphs
 from anchor_align.metrics import acc
 
 ADAPTERS = ("local", "lmvsc", "fmvacc", "sfmc")
@@ -85,7 +87,10 @@ def test_what_is_learned(adapter: str, fusion: str) -> None:
     elif fusion == "unaligned" or adapter == "sfmc":
         expected = fuse(graphs, weights=fitted.weights_)
     else:
-        matched = AnchorAligner(reference="consensus", near_ties="largest").fit(graphs)
+        profiles = None
+        if adapter == "local":
+            profiles = cluster_profiles(StoredGraphs(graphs), 4, 0, column_scaling=1.0, directions=1.5)
+        matched = AnchorAligner(reference="consensus", near_ties="largest").fit(graphs, profiles=profiles)
         expected = fuse(graphs, matched.matrices_, weights=fitted.weights_)
     difference = expected - fitted.fused_graph_
     assert abs(difference).max() < 1e-12

@@ -31,7 +31,7 @@ from anchor_align import (
     get_adapter,
 )
 from anchor_align.arrays import is_sparse
-from anchor_align.blocks import ScaledRows, view_rows
+from anchor_align.blocks import ScaledRows, row_order, view_rows
 from anchor_align.clustering import _prediction
 from anchor_align.data import load_bundled, make_simulated
 from anchor_align.kmeans import _kmeans, fit_kmeans
@@ -131,6 +131,7 @@ def test_kmeans_over_chunks_with_few_distinct_rows() -> None:
 
 FITS: list[tuple[str, dict[str, Any]]] = [
     ("local", {}),
+    ("local", {"scale": "unit"}),
     ("lmvsc", {}),
     ("lmvsc", {"kmeans": "sample", "scale": "standard"}),
     ("fmvacc", {"n_init": 2}),
@@ -203,7 +204,7 @@ def test_graphs_that_exist_already(sparse: bool) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("adapter", ["lmvsc", pytest.param("fmvacc", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("adapter", ["lmvsc", "local", pytest.param("fmvacc", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fusion", ["aligned", "unaligned", "concat"])
 def test_graphs_need_not_be_kept(adapter: str, fusion: str) -> None:
     """Without graphs on the cluster the labels are the same, for each way to fuse."""
@@ -451,3 +452,17 @@ def test_chunks_of_another_shape_than_declared_are_refused(rows: int) -> None:
         clusterer.fit({"a": right, "b": wrong})
     with pytest.raises(InputError, match="View 0: chunk 1"):
         align([wrong, right[:, :4]])
+
+
+@pytest.mark.parametrize("n_views", [1, 3])
+def test_order_of_the_rows_is_that_in_memory(n_views: int) -> None:
+    """For one view and for several, all of it and some places of it; views of other sizes count the same."""
+    rng = np.random.default_rng(0)
+    views = [10.0**view * (view + rng.standard_normal((500, 4))) for view in range(n_views)]
+    here, there = ([ScaledRows(X) for X in each] for each in (views, chunked(views, 70)))
+    expected = row_order(*here)
+    np.testing.assert_array_equal(row_order(*there), expected)
+    places = np.linspace(0, 499, 40).astype(int)
+    np.testing.assert_array_equal(row_order(*there, places=places), expected[places])
+    with_an_empty_chunk = [da.concatenate([X[:70], X[:0], X[70:]]) for X in chunked(views, 70)]
+    np.testing.assert_array_equal(row_order(*map(ScaledRows, with_an_empty_chunk)), expected)

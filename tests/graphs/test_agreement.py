@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from anchor_align import GramMatrices
-from anchor_align.graphs import anchors_in_use, evenness, leading_agreement, view_agreement
+from anchor_align.errors import InputError, InputTypeError
+from anchor_align.graphs import anchors_in_use, evenness, leading_agreement, pair_agreement, view_agreement
 
 
 def planted(seed: int, n: int = 300, m: int = 6, k: int = 3) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -83,3 +86,16 @@ def test_evenness_of_nothing_is_zero() -> None:
     """Sizes that are all zero are not divided."""
     assert evenness([0, 0]) == 0.0
     assert evenness([7]) == 1.0
+
+
+def test_wrong_arguments_are_one_sentence() -> None:
+    """What was got and what was expected."""
+    graphs: Any = [np.eye(3)]
+    with pytest.raises(InputTypeError, match="pair_agreement needs GramMatrices, got list"):
+        pair_agreement(graphs)
+    for sizes in ([1.0, -1.0], [np.nan, 1.0], [np.inf, 1.0]):
+        with pytest.raises(InputError, match="finite numbers >= 0"):
+            evenness(sizes)
+    words: Any = ["a", "b"]
+    with pytest.raises(InputTypeError, match="sizes must be numbers"):
+        evenness(words)
