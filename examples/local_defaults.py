@@ -36,7 +36,9 @@ PARTS: dict[str, tuple[dict[str, Any], int | None, tuple[float | None, float]]] 
     "none": ({}, None, (1.0, 1.5)),
     "one direction for each cluster, unweighted": ({}, None, (1.0, 1.0)),
     "the same, without column scaling": ({}, None, (None, 1.0)),
+    '`scale="unit"`': ({"scale": "unit"}, None, (1.0, 1.5)),
     '`scale="standard"`': ({"scale": "standard"}, None, (1.0, 1.5)),
+    "matched by the objective alone": ({"match_by_clusters": False}, None, (1.0, 1.5)),
     "two anchors for each cluster": ({}, 2, (1.0, 1.5)),
 }
 
@@ -116,7 +118,7 @@ def main() -> None:
             return
         for name, change in PARTS.items():
             print(line([name], [each.accuracy(*change, arguments.draws) for each in fits]), flush=True)
-        rays = [f"{scale} {along_a_ray(arguments.draws, scale):.0f} %" for scale in ("unit", "standard")]
+        rays = [f"{scale} {along_a_ray(arguments.draws, scale):.0f} %" for scale in ("unit", "standard", "auto")]
         print(f"\nfour clusters along one ray: {', '.join(rays)}")
     print("variance of the lengths over that of the samples, by view:")
     for name, data in zip(names, sets, strict=True):

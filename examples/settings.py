@@ -3,7 +3,7 @@
     python examples/settings.py [DATA ...] [--sample N] [--draws N] [--seed S]
 
 DATA are files, folders or bundled sets with labels (default: two bundled sets). For every data set, ``choose`` compares
-three scales of the adapter ``local`` and two numbers of anchors on a sample, without labels. The table shows the
+four scales of the adapter ``local`` and two numbers of anchors on a sample, without labels. The table shows the
 accuracy, in %, of the first candidate (the default), of the chosen one, and of the best one by label, all on the same
 sample and over the same draws; below it the means and the regret: points below the best.
 """
@@ -19,7 +19,8 @@ from threadpoolctl import threadpool_limits
 from anchor_align import AlignedClusterer, Candidate, MultiViewData, choose, load_views
 from anchor_align.metrics import acc
 
-CANDIDATES = [Candidate("local", {"scale": scale}, m) for m in (None, "5k") for scale in ("unit", "standard", None)]
+SCALES = ("auto", "unit", "standard", None)
+CANDIDATES = [Candidate("local", {"scale": scale}, m) for m in (None, "5k") for scale in SCALES]
 
 
 def sample_of(data: MultiViewData, most: int, seed: int) -> MultiViewData:

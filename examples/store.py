@@ -24,6 +24,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         f"paper/ablation.py {PAPER} --draws 10 --rotated -j 1 --cache runs --format md",
         "paper/ablation.py DATA/MSRC-v1.npz mfeat --tables own --draws 10 -j 1 --cache runs --format md",
     ),
+    "aligned_or_concat": (
+        "aligned_or_concat.py DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz DATA/UCI-Digit_3v.npz "
+        "DATA/BDGP_3v.npz DATA/Scene-15.npz DATA/100Leaves.npz DATA/Hdigit.npz mfeat --draws 10",
+    ),
     "convergence": (f"paper/convergence.py {PAIRS}", f"paper/convergence.py {PAIRS} --adapter lmvsc"),
     "keep_model": ("keep_model.py",),
     "late_fusion": ("late_fusion.py", "late_fusion.py uci-digit"),
@@ -46,7 +50,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "n_clusters.py DATA/UCI-Digit_3v.npz simulated breast-cancer digits DATA/3-Sources.npz DATA/MSRC-v1.npz "
         "DATA/BBCSport.npz DATA/BDGP_3v.npz DATA/Hdigit.npz --sample 600 --draws 2",
     ),
-    "near_spectral": ("near_spectral.py DATA/UCI-Digit_3v.npz DATA/MSRC-v1.npz DATA/BBCSport.npz --draws 3",),
+    "near_spectral": (
+        "near_spectral.py DATA/UCI-Digit_3v.npz DATA/Hdigit.npz DATA/MSRC-v1.npz DATA/BBCSport.npz --draws 3",
+    ),
     "power": ("power.py",),
     "real_graphs": (
         "paper/real_graphs.py --data DATA/UCI-Digit_3v.npz --repeats 10",
@@ -56,6 +62,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         f"paper/rivals_table.py {PAPER} DATA/MSRC-v1.npz DATA/BBCSport.npz --draws 5 --timeout 60 --format md",
     ),
     "running_time": (f"paper/running_time.py {PAPER} DATA/Scene-15.npz DATA/Hdigit.npz --seeds 3 --format md",),
+    "scale_choice": (
+        "scale_choice.py DATA/FMVACC_synthetic.npz DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz "
+        "DATA/UCI-Digit_3v.npz DATA/BDGP_3v.npz DATA/Scene-15.npz DATA/100Leaves.npz DATA/Hdigit.npz "
+        "DATA/MNIST-60k_4v_constructed.npz mfeat digits breast-cancer --draws 5",
+    ),
     "scales": (
         "anchor-align compare lmvsc fmvacc --data DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz "
         "DATA/UCI-Digit_3v.npz DATA/BDGP_3v.npz --set lmvsc.scale=unit,spread fmvacc.scale=unit,standard --repeats 3 "

@@ -70,8 +70,9 @@ def score_all(task: Task) -> list[float]:
     with threadpool_limits(1):
         fitted = AlignedClusterer(adapter, **options).fit(data.views)
         made = fitted.adapter_
-        # The same embedding as in the fit.
-        options["adapter_params"] = {"column_scaling": made.column_scaling, "directions": made.directions}
+        # The same match and embedding as in the fit.
+        shared = ("match_by_clusters", "column_scaling", "directions")
+        options["adapter_params"] = {name: getattr(made, name) for name in shared}
         graphs = fitted.anchor_graphs_.graphs
         fits = (AlignedClusterer("precomputed", **options, **way).fit(graphs) for way in WAYS.values())
         return [100 * acc(data.labels, fit.labels_) for fit in fits]

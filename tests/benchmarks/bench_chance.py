@@ -1,7 +1,7 @@
 """How often a view counts as agreeing with the others better than by chance, for related and unrelated views.
 
 Related views are a few samples of real data. For unrelated ones the samples of every view are shuffled on their own.
-The graphs are those of ``local``.
+The graphs are those of ``local`` with unit rows.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _above(views: list[Any], seed: int) -> list[bool]:
     n_anchors = max(n_clusters, min(10 * n_clusters, n // 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # few samples of some views are distinct
-        adapter = get_adapter("local")
+        adapter = get_adapter("local", scale="unit")
         graphs = adapter.anchor_graphs(views, n_clusters=n_clusters, n_anchors=n_anchors, random_state=seed).graphs
     aligner = AnchorAligner(reference="consensus").fit(graphs)
     assert aligner.above_chance_ is not None

@@ -2,8 +2,8 @@
 
 Quality of the consensus is its total over all pairs of views, relative to that of the best reference and, where its
 affinity fits in memory, of pygmtools' ``gamgm``, which maximises the same kind of total from the K of all pairs
-(feature term only, so lam = 0 there). Graphs are those of ``local``; twelve views are the six of the bundled digits
-and noisy copies of them. Processor time of one thread.
+(feature term only, so lam = 0 there). Graphs are those of ``local`` with unit rows; twelve views are the six of the
+bundled digits and noisy copies of them. Processor time of one thread.
 
 With ``ANCHOR_ALIGN_BEFORE``, the path of another checkout of this project, its consensus and rotation are timed in the
 same run.
@@ -94,7 +94,8 @@ def _graphs(n_views: int, m: int) -> list[Any]:
     digits = load_bundled("mfeat").views
     rng = np.random.default_rng(0)
     copies = [X + 0.3 * X.std(axis=0) * rng.normal(size=X.shape) for X in digits]
-    made = get_adapter("local").anchor_graphs([*digits, *copies][:n_views], n_clusters=10, n_anchors=m, random_state=0)
+    adapter, views = get_adapter("local", scale="unit"), [*digits, *copies][:n_views]
+    made = adapter.anchor_graphs(views, n_clusters=10, n_anchors=m, random_state=0)
     return list(made.graphs)
 
 

@@ -40,7 +40,7 @@ def _both(path: str, name: str, multiple: int, seed: int) -> tuple[float, float,
     data = load_views(path)
     assert data.labels is not None
     k = len(np.unique(data.labels))
-    adapter = get_adapter(name)
+    adapter = get_adapter(name, **({"scale": "unit"} if name == "local" else {}))
     views = [np.asarray(X, dtype=float) for X in data.views]
     n_anchors = min(multiple * k, max(k, len(views[0]) // 3))
     graphs = adapter.anchor_graphs(views, n_clusters=k, n_anchors=n_anchors, random_state=seed).graphs

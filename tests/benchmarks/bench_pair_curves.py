@@ -112,7 +112,8 @@ def graspologic_python(report: Callable[[str], None]) -> Path | None:
 
 
 def _terms(data: str, m: int, name: str = "local") -> PairTerms:
-    adapter = get_adapter("local") if name == "local" else get_adapter(name, beta=1.0, max_iter=20, n_init=1)
+    params = {"scale": "unit"} if name == "local" else {"beta": 1.0, "max_iter": 20, "n_init": 1}
+    adapter = get_adapter(name, **params)
     made = adapter.anchor_graphs(read_views(data)[:2], n_clusters=10, n_anchors=m, random_state=0)
     return ScaledGrams(GramMatrices.from_graphs(made.graphs), 1.0, "balanced").pair(0, 1)
 

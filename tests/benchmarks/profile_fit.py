@@ -18,10 +18,12 @@ from anchor_align import AlignedClusterer
 # Where the profile looks: what is patched, and what its time counts as. Steps within steps count for the inner one.
 STAGES = (
     ("anchor_align.clustering._estimator", "check_views", "checks of the views"),
+    ("anchor_align_adapters.local", "choose_scales", "choice of scales"),
     ("anchor_align_adapters.local", "scale_views", "scaling statistics"),
     ("anchor_align_adapters._kmeans_anchors", "fit_kmeans", "k-means of the anchors"),
     ("anchor_align.plugins._adapter_calls._CheckedMaker", "_make", "graphs"),
     ("anchor_align.graphs._grams", "sum_products", "Gram matrices"),
+    ("anchor_align.clustering._pipeline", "cluster_profiles", "first clusters"),
     ("anchor_align.matching.AnchorAligner", "fit", "alignment"),
     ("anchor_align.fusion._fused_rows.FusedRows", "block", "fusion"),
     ("anchor_align.clustering._pipeline", "spectral_embedding", "embedding"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scripts import EXAMPLES, printed_by, printed_by_process, run_script
 
 pytestmark = pytest.mark.slow
@@ -113,9 +115,39 @@ def test_example_near_spectral(tmp_path: Path) -> None:
     """A row for the goal and for every change of the default, with accuracy and time; clear clusters are found."""
     out = printed_by(EXAMPLES / "near_spectral.py", "simulated", "--draws", "1", cwd=tmp_path)
     goal, *changes = [line.split("|")[2].split() for line in out.splitlines()[2:]]
-    assert len(changes) == 10
+    assert len(changes) == 13
     assert all(float(cell[0]) >= 95 for cell in (goal, *changes))
     assert all(re.fullmatch(r"\([\d.]+\)", cell[1]) for cell in changes)
+
+
+def test_example_aligned_or_concat() -> None:
+    """Eleven ways to one graph of the same anchors, with the mean over the data sets; clear clusters are found."""
+    out = printed_by(EXAMPLES / "aligned_or_concat.py", "simulated", "breast-cancer", "--draws", "1")
+    rows = [[float(cell) for cell in line.split("|")[2:-1]] for line in out.splitlines()[2:]]
+    assert len(rows) == 11
+    for clear, other, mean in rows:
+        assert clear >= 95
+        assert mean == pytest.approx((clear + other) / 2, abs=0.11)
+
+
+def test_weak_partners_get_columns_of_their_own() -> None:
+    """Anchors that share no samples are set apart, the others stay together, and rows still sum to one."""
+    script = runpy.run_path(str(EXAMPLES / "aligned_or_concat.py"))
+    first, second = np.eye(4)[[0, 0, 1, 1, 2, 3]], np.eye(4)[[0, 0, 1, 1, 3, 2]]
+    apart = script["weak_partners_apart"]([sp.csr_array(first), sp.csr_array(second)]).toarray()
+    assert (apart.sum(axis=0) > 0).sum() == 6
+    np.testing.assert_allclose(apart[:, :2], first[:, :2])
+    np.testing.assert_allclose(apart.sum(axis=1), 1)
+
+
+def test_example_scale_choice() -> None:
+    """A row for each data set with three accuracies and a scale for each view, and the means."""
+    out = printed_by(EXAMPLES / "scale_choice.py", "simulated", "breast-cancer", "--draws", "1")
+    first, second, mean = [line.split("|")[2:6] for line in out.splitlines()[2:]]
+    assert [len(row[3].split()) for row in (first, second, mean)] == [2, 3, 0]
+    assert all(float(cell) >= 95 for cell in first[:3])
+    for a, b, c in zip(first[:3], second[:3], mean[:3], strict=True):
+        assert float(c) == pytest.approx((float(a) + float(b)) / 2, abs=0.11)
 
 
 def test_example_n_clusters(tmp_path: Path) -> None:

@@ -149,7 +149,6 @@ def test_page_of_limits_has_the_stored_results() -> None:
     results, text = stored("cannot_help.json"), page("cannot-help.md")
     rows = {row[0]: row[1:] for row in cells(text) if row[0] in results}
     assert rows.keys() == results.keys()
-    # In the order of the script, not of the page: Holm's steps of rows with equal p follow the order of the rows.
     pairs = [(run["lam 0.1"], run["unaligned"]) for run in results.values()]
     for name, difference in zip(results, compare_rows(pairs), strict=True):
         run, clear = results[name], "" if difference.outcome == "better" else ", no clear difference"
@@ -188,7 +187,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "gallery/sensitivity.md": ("sensitivity",),
     "gallery/simulated.md": ("simulated_table", "simulated_graphs"),
     "graphs.md": ("late_fusion", "unmatched_samples"),
-    "local.md": ("local_defaults", "lam_of_local", "scales"),
+    "local.md": ("local_defaults", "scale_choice", "lam_of_local", "aligned_or_concat", "scales"),
     "settings.md": ("settings", "n_clusters"),
     "tables.md": ("keep_model", "single_cell"),
     "uneven-views.md": ("uneven",),
