@@ -18,6 +18,11 @@ from pathlib import Path
 EXAMPLES = Path(__file__).resolve().parent
 RESULTS = EXAMPLES / "results"
 PAPER = "DATA/3-Sources.npz DATA/UCI-Digit_3v.npz DATA/BDGP_3v.npz"
+# Made by other_sets.py; --data is its folder.
+OTHER = (
+    "DATA/satimage.npz DATA/texture.npz DATA/movement_libras.npz DATA/penbased.npz DATA/segment.npz DATA/letter.npz "
+    "DATA/leaf.npz DATA/speech.npz DATA/cells.npz DATA/mice.npz DATA/motions.npz DATA/vowels.npz DATA/mnist-5k.npz"
+)
 PAIRS = "--data digits DATA/UCI-Digit_3v.npz DATA/MSRC-v1.npz DATA/BDGP_3v.npz --anchors 2 1 5 --repeats 5"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "ablation": (
@@ -53,6 +58,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "near_spectral": (
         "near_spectral.py DATA/UCI-Digit_3v.npz DATA/Hdigit.npz DATA/MSRC-v1.npz DATA/BBCSport.npz --draws 3",
     ),
+    "other_sets": (f"worth.py {OTHER} --draws 5 --jobs 2", f"scale_choice.py {OTHER} --draws 5"),
     "power": ("power.py",),
     "real_graphs": (
         "paper/real_graphs.py --data DATA/UCI-Digit_3v.npz --repeats 10",

@@ -182,6 +182,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "gallery/graphs.md": ("real_graphs",),
     "gallery/msgl.md": ("msgl_order",),
     "gallery/near_spectral.md": ("near_spectral",),
+    "gallery/other_sets.md": ("other_sets",),
     "gallery/rivals.md": ("rivals_table",),
     "gallery/running_time.md": ("running_time",),
     "gallery/sensitivity.md": ("sensitivity",),
