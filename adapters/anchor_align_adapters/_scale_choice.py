@@ -64,7 +64,7 @@ def choose_scales(
     grams = GramMatrices.from_graphs(
         [Z for of_scale in graphs for Z in of_scale], mask=None if mask is None else np.tile(present, (len(scales), 1))
     )
-    return _chosen(scales, pair_agreement(grams), in_use)
+    return scales_by_agreement(scales, pair_agreement(grams), in_use)
 
 
 def _graph(source: ScaledRows, n_anchors: int, n_neighbours: int, seed: int) -> sp.csr_array:
@@ -75,7 +75,9 @@ def _graph(source: ScaledRows, n_anchors: int, n_neighbours: int, seed: int) -> 
     return graph_on_distinct(block, A + shift, distinct_anchors(A), n_neighbours, np.float64)
 
 
-def _chosen(names: Sequence[str], pairs: FloatArray, in_use: FloatArray) -> tuple[list[str], dict[str, list[float]]]:
+def scales_by_agreement(
+    names: Sequence[str], pairs: FloatArray, in_use: FloatArray
+) -> tuple[list[str], dict[str, list[float]]]:
     """Scales and agreements; ``pairs`` has all views in the first scale, then all in the second, and so on.
 
     Views without a common sample, for which it has NaN, do not agree.

@@ -7,6 +7,7 @@ from ._choose import Choice, choice_cost, choose
 from ._cluster_curves import CAUTION, CURVE_SUMMARIES, ClusterCurve, ClusterCurves, cluster_number_curves
 from ._criteria import Criteria, DrawCriteria, chosen_setting, stability
 from ._estimator import AlignedClusterer
+from ._fit_notes import choice_note
 from ._fit_quality import FitQuality, fit_quality
 from ._fuse import fuse
 from ._load_model import clusterer_of, load
@@ -40,6 +41,7 @@ __all__ = [
     "anchors_for",
     "check_views",
     "choice_cost",
+    "choice_note",
     "choose",
     "chosen_setting",
     "cluster_number_curves",

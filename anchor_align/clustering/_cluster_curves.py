@@ -211,7 +211,7 @@ def _one_draw(candidate: Candidate, views: Views, numbers: Sequence[int], seed: 
     halves = [_fit(candidate, views.take(np.sort(at)), numbers[-1], seed) for at in (order[:cut], order[cut:])]
     strength = _strengths(halves, numbers, step)
     agreement = leading_agreement(whole.graphs.grams, numbers[-1])
-    values = whole.fused.embed(numbers[-1] + 1, whole.pipeline.adapter)[0].singular_values[: numbers[-1] + 1]
+    values = whole.fused.embed(numbers[-1] + 1)[0].singular_values[: numbers[-1] + 1]
     values = np.pad(values, (0, numbers[-1] + 1 - len(values)))
     gaps = 1.0 - values[1:] / np.where(values[:-1] > 0, values[:-1], np.inf)
     at = np.array(numbers)
@@ -259,8 +259,8 @@ def _strengths(halves: Sequence[_Half], numbers: Sequence[int], step: Callable[[
 
 def _graph_of(views: Views, half: _Half) -> Any:
     """Fused graph of other samples on the anchors of a half."""
-    adapter = half.pipeline.adapter
-    embedding = half.fused.embed(1, adapter)[0]
+    adapter = half.graphs.adapter
+    embedding = half.fused.embed(1)[0]
     rows = Prediction(
         adapter, half.graphs.learned, half.graphs.rows.sizes, half.fused.rows.recipe, embedding, np.empty((0, 0)), None
     )

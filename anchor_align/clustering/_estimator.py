@@ -21,7 +21,7 @@ from ..graphs import Order
 from ..matching import AnchorAligner, check_lam, check_reference
 from ..plugins import Adapter, AnchorGraphs, get_adapter
 from ._candidates import AUTO_CANDIDATES, CandidateResult
-from ._fit_notes import choice_notes, warn_of_chance
+from ._fit_notes import choice_note, warn_of_chance
 from ._new_samples import NewSamples, by_blocks
 from ._pipeline import Pipeline, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, count_labels, known_rows, means_reproduce
@@ -129,7 +129,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         construction. ``aligner_.chance_`` is what shuffled samples reach; a view that agrees hardly better is named
         in a :class:`~anchor_align.errors.ChanceWarning`.
     adapter_ : Adapter
-        The adapter of this fit.
+        The adapter of this fit, with the settings that it chose.
     candidates_ : tuple of CandidateResult or None
         For ``adapter="auto"``: the candidates and their scores, the chosen one first.
     n_features_in_ : int
@@ -255,7 +255,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                 clusters = pipeline.cluster(fused)
                 embedding, vectors = clusters.embedding, clusters.vectors
                 if embedding is None or vectors is None:
-                    embedding, vectors = fused.embed(n_clusters, adapter)
+                    embedding, vectors = fused.embed(n_clusters)
                 means = cluster_means(vectors, clusters.labels, clusters.n_found)
                 known = None
                 if fused.graph is not None and not means_reproduce(vectors, means, clusters.labels):
@@ -263,7 +263,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                 labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
 
         warn_of_chance(fused.aligner, checked.names)
-        learned, graph = graphs.learned, fused.graph
+        adapter, learned, graph = graphs.adapter, graphs.learned, fused.graph
         if order is not None:
             # Results are in the order of the user's samples.
             back = np.argsort(order)
@@ -282,7 +282,9 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         self.mask_: BoolArray | None = checked.mask
         self.samples_: tuple[Any, ...] | None = checked.samples
         self.chosen_: dict[str, Any] = graphs.chosen
-        self.notes_: tuple[str, ...] = (*checked.notes, *choice_notes(adapter.name, self.chosen_))
+        self.notes_: tuple[str, ...] = checked.notes
+        if self.chosen_:
+            self.notes_ += (choice_note(adapter, self.chosen_),)
         self.weights_: FloatArray | None = fused.weights
         self.aligner_: AnchorAligner | None = fused.aligner
         self.adapter_: Adapter = adapter

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..errors import ChanceWarning
 from ..matching import AnchorAligner, chance_notes
+from ..plugins import Adapter
 
 
 def warn_of_chance(aligner: AnchorAligner | None, names: Sequence[str]) -> None:
@@ -21,12 +22,14 @@ def warn_of_chance(aligner: AnchorAligner | None, names: Sequence[str]) -> None:
         warnings.warn(text, ChanceWarning, stacklevel=3)
 
 
-def choice_notes(adapter: str, chosen: dict[str, Any]) -> list[str]:
-    """What an adapter chose from the data, in one sentence."""
-    if not chosen:
-        return []
-    told = "; ".join(f"{name} {_listed(value)}" for name, value in chosen.items())
-    return [f"Adapter {adapter!r} chose {told}."]
+def choice_note(adapter: Adapter, chosen: dict[str, Any]) -> str:
+    """What an adapter chose from the data, and the scores behind the choice, in one sentence."""
+    of_settings = adapter.get_params(deep=False)
+    settings, scores = (
+        "; ".join(f"{name} {_listed(value)}" for name, value in chosen.items() if (name in of_settings) is wanted)
+        for wanted in (True, False)
+    )
+    return f"Adapter {adapter.name!r} chose {settings or 'no setting'}" + (f" ({scores})." if scores else ".")
 
 
 def _listed(value: Any) -> str:

@@ -6,7 +6,7 @@ Adapters are called here, and their results are checked once.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -43,9 +43,10 @@ from ._views import Views
 class ViewGraphs:
     """Checked anchor graphs of all views; ``learned`` is the result of the adapter, with the graphs that are kept."""
 
+    adapter: Adapter  # with the settings that it chose from the data
     learned: AnchorGraphs
     rows: GraphSet
-    chosen: dict[str, Any] = field(default_factory=dict)  # settings that the adapter chose, and the scores behind them
+    chosen: dict[str, Any]  # these settings, and the scores behind them
 
     @cached_property
     def grams(self) -> GramMatrices:
@@ -61,6 +62,7 @@ class ViewGraphs:
 class Fused:
     """A fused graph, its rows, and the results of the steps before."""
 
+    adapter: Adapter
     graph: Graph | None  # None if it is not kept
     rows: FusedRows
     permutations: list[Order]  # order of each view's anchors, -1 for none; a matrix if several share a column
@@ -69,9 +71,9 @@ class Fused:
     aligner: AnchorAligner | None  # None without alignment
     gram: FloatArray | None  # Gram matrix of the fused graph, if known
 
-    def embed(self, n_clusters: int, adapter: Adapter) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:
+    def embed(self, n_clusters: int) -> tuple[SpectralEmbedding, npt.NDArray[Any]]:
         graph = self.rows if self.graph is None else self.graph
-        scaling, directions = adapter.column_scaling, adapter.directions
+        scaling, directions = self.adapter.column_scaling, self.adapter.directions
         embedding = spectral_embedding(graph, n_clusters, column_scaling=scaling, directions=directions, gram=self.gram)
         return embedding, embedding.unit_rows(graph)
 
@@ -107,18 +109,12 @@ class Pipeline:
     def build(self, views: Views) -> ViewGraphs:
         """Checked anchor graphs of the views, read-only."""
         adapter = self.adapter
-        # Used last: a wrong value must not cost the time of a fit.
-        if adapter.column_scaling is not None:
-            check_number("column_scaling", adapter.column_scaling)
-        check_number("directions", adapter.directions, least=1.0)
-        check_flag("match_by_clusters", adapter.match_by_clusters)
+        _check_late_settings(adapter)
         given = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
         whole = type(adapter).anchor_graphs is not Adapter.anchor_graphs or not adapter.works_by_blocks
         rows: GraphSet
         self.begin("anchors")
-        settings, scores = self._chosen(given, views.mask)
-        if settings:
-            adapter = clone(adapter).set_params(**settings)
+        adapter, chosen = self._with_chosen_settings(given, views.mask)
         if whole and self.keep and not views.distributed and views.mask is None:
             learned = self._call(adapter.anchor_graphs, given, len(given))
             same_anchors = not adapter.views_apart
@@ -135,7 +131,7 @@ class Pipeline:
         if not adapter.chooses_n_anchors:
             self._check_counts(rows.sizes)
         kept = rows.graphs if isinstance(rows, StoredGraphs) else ()
-        return ViewGraphs(replace(learned, graphs=kept), rows, {**settings, **scores})
+        return ViewGraphs(adapter, replace(learned, graphs=kept), rows, chosen)
 
     def fuse(self, graphs: ViewGraphs, fusion: Fusion, lam: float) -> Fused:
         """Match the anchors if the fusion needs it, and fuse."""
@@ -151,7 +147,7 @@ class Pipeline:
                 random_state=self.seed,
                 near_ties="largest",
             )
-            # A rotation follows how samples coincide: it starts better from anchors that share samples.
+            # A rotation hardly depends on the match that it starts from.
             profiles = None if fusion.multiplies else self._profiles(graphs)
             fitted = aligner.fit(graphs.grams, graphs=graphs.rows, profiles=profiles)
             permutations = check_orders(fitted.matrices_, sizes)
@@ -167,17 +163,17 @@ class Pipeline:
         rotations = None if multiplied is None else [order_matrix(each, size) for each, size in multiplied]
         known = graphs.known_grams
         gram = None if known is None else fusion.gram(known, recipe.maps, recipe.weights)
-        return Fused(graph, rows, permutations, rotations, weights, fitted, gram)
+        return Fused(graphs.adapter, graph, rows, permutations, rotations, weights, fitted, gram)
 
     def cluster(self, fused: Fused) -> Clustering:
         """Checked labels of the samples, numbered in the order in which clusters first appear.
 
         Runs of k-means may find the same clusters with other numbers, and rounding decides which run is best.
         """
-        adapter, k = self.adapter, self.n_clusters
+        adapter, k = fused.adapter, self.n_clusters
         if adapter.clusters_spectrally:
             self.begin("embed")
-            embedding, vectors = fused.embed(k, adapter)
+            embedding, vectors = fused.embed(k)
             self.begin("cluster")
             return Clustering(*number_by_appearance(kmeans_labels(vectors, k, self.seed)), embedding, vectors)
         self.begin("cluster")
@@ -186,7 +182,7 @@ class Pipeline:
 
     def _profiles(self, graphs: ViewGraphs) -> list[FloatArray] | None:
         """What the anchors are matched by besides the graphs, if the adapter asks for it."""
-        adapter, rows = self.adapter, graphs.rows
+        adapter, rows = graphs.adapter, graphs.rows
         # Side by side, missing samples are zeros: the first clusters would be of samples that lack the same views.
         possible = adapter.clusters_spectrally and rows.mask is None and len(rows.sizes) > 1
         if not adapter.match_by_clusters or not possible:
@@ -194,8 +190,8 @@ class Pipeline:
         scaling, directions = adapter.column_scaling, adapter.directions
         return cluster_profiles(rows, self.n_clusters, self.seed, column_scaling=scaling, directions=directions)
 
-    def _chosen(self, views: Sequence[Any], mask: BoolArray | None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Settings that the adapter chooses from the data, and the scores behind the choice."""
+    def _with_chosen_settings(self, views: Sequence[Any], mask: BoolArray | None) -> tuple[Adapter, dict[str, Any]]:
+        """The adapter with the settings that it chooses from the data; these settings, and the scores behind them."""
         adapter = self.adapter
         made: Any = adapter.choose_settings(views, n_anchors=self.n_anchors, random_state=self.seed, mask=mask)
         if not isinstance(made, tuple) or [type(each) for each in made] != [dict, dict]:
@@ -203,7 +199,19 @@ class Pipeline:
                 f"Adapter {adapter.name!r} returned {shown(made)} from choose_settings; expected two dicts, settings "
                 "and scores."
             )
-        return made
+        settings, scores = made
+        known = adapter.get_params(deep=False)
+        for name in settings:
+            if name not in known:
+                raise AdapterError(f"Adapter {adapter.name!r} chose {shown(name)}, which is not a setting of it.")
+        for name in scores:
+            if name in known:
+                raise AdapterError(f"Adapter {adapter.name!r} returned a score with the name of a setting: {name!r}.")
+        if settings:
+            adapter = clone(adapter).set_params(**settings)
+            with blamed(adapter.name, "settings that cannot be used"):
+                _check_late_settings(adapter)
+        return adapter, {**settings, **scores}
 
     def _call(self, build: Callable[..., Any], views: Sequence[Any], n_views: int) -> AnchorGraphs:
         """Call a method of the adapter that returns AnchorGraphs, and check all of it except the graphs."""
@@ -264,22 +272,30 @@ class Pipeline:
             return agreement_weights(graphs.grams, maps if fusion.multiplies else permutations)
         if self.weights is not None:
             return check_weights(self.weights, len(maps))
-        if not self.adapter.weighs_views:
+        if not graphs.adapter.weighs_views:
             return None
         ordered = [
             Z if np.array_equal(p, np.arange(Z.shape[1])) else permute_columns(Z, p)
             for Z, p in zip(graphs.learned.graphs, permutations, strict=True)
         ]
-        found = self.adapter.view_weights(
+        found = graphs.adapter.view_weights(
             [read_only(Z) for Z in ordered], n_clusters=self.n_clusters, random_state=self.seed
         )
         if found is None:
             return None
-        with blamed(self.adapter.name, "weights that cannot be used"):
+        with blamed(graphs.adapter.name, "weights that cannot be used"):
             found = check_weights(found, len(ordered))
         if graphs.rows.mask is not None:  # samples that only a poor view has keep a graph
             found = check_weights(np.maximum(found, LEAST_WEIGHT), len(ordered))
         return found
+
+
+def _check_late_settings(adapter: Adapter) -> None:
+    """Settings that are used last: a wrong value must not cost the time of a fit."""
+    if adapter.column_scaling is not None:
+        check_number("column_scaling", adapter.column_scaling)
+    check_number("directions", adapter.directions, least=1.0)
+    check_flag("match_by_clusters", adapter.match_by_clusters)
 
 
 def _kept(X: Any, at: IndexArray) -> Any:

@@ -255,12 +255,12 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         guided = None
         if profiles is not None:
             guided = replace(matcher, scaled=scaled.guided_by(check_profiles(profiles, grams.sizes)))
-        by = matcher if guided is None else guided
-        solution = by.solve(reference)
+        used = matcher if guided is None else guided
+        solution = used.solve(reference)
         # Matches that are not one-to-one have no chance level: a shuffled view is matched one-to-one.
         sample = None if rows is None or self.method == MANY_TO_ONE else RowSample.of_set(rows)
         if sample is not None and self.near_ties == "largest":
-            solution = sample.decide_near_ties(by, solution)
+            solution = sample.decide_near_ties(used, solution)
         base = solution.reference
         columns = drop_padding(
             solution.permutations,
@@ -268,7 +268,7 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
             base,
             many_to_one=many_to_one,
             only_reference=self.method == MANY_TO_ONE,
-            problem=lambda view: by.problem(view if base is None else base, view),
+            problem=lambda view: used.problem(view if base is None else base, view),
         )
         warn_of_thin_anchors(grams, base)
         return _Solved(grams, matcher, guided, solution, columns, sample)

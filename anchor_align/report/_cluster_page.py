@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..clustering import AlignedClusterer, Assignment, FitQuality
+from ..clustering import AlignedClusterer, Assignment, FitQuality, choice_note
 from ..matching import chance_notes, tie_notes
 from ._arms import Arms
 from ._cluster_figures import drawn, plot_clusters, plot_confidence
@@ -212,7 +212,7 @@ def _about(clusterer: AlignedClusterer, quality: FitQuality, command: str) -> st
         ("seed", escaped(clusterer.random_state)),
     ]
     if clusterer.chosen_:
-        pairs.append(("chosen", escaped(clusterer.notes_[-1])))
+        pairs.append(("chosen", escaped(choice_note(clusterer.adapter_, clusterer.chosen_))))
     if missing is not None:
         lacking = int((~missing.all(axis=0)).sum())
         pairs.append(("missing", escaped(f"{lacking} of {missing.shape[1]} samples are missing in one view or more")))

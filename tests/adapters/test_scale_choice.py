@@ -10,11 +10,12 @@ import pytest
 import scipy.sparse as sp
 from strategies import real_data
 
-from anchor_align import Adapter, AdapterError, AlignedClusterer, AnchorGraphs, InputError, get_adapter, load
+from anchor_align import AlignedClusterer, AnchorAlignError, InputError, get_adapter, load
 from anchor_align.errors import ChanceWarning
 from anchor_align.metrics import acc
 from anchor_align_adapters import _scale_choice
-from anchor_align_adapters._scale_choice import CLEARLY, LEAST_IN_USE, _chosen, choose_scales
+from anchor_align_adapters._scale_choice import CLEARLY, LEAST_IN_USE, choose_scales, scales_by_agreement
+from anchor_align_adapters.local import Local
 
 
 def mixed_views(n: int = 300, seed: int = 0) -> tuple[list[Any], np.ndarray]:
@@ -40,7 +41,7 @@ def test_a_view_in_other_units_is_standardised() -> None:
     assert standard[2] > CLEARLY * unit[2]
     assert acc(labels, found.labels_) == 1.0
     (note,) = found.notes_
-    assert note.startswith("Adapter 'local' chose scale unit, unit, standard; agreement in 'unit' ")
+    assert note.startswith("Adapter 'local' chose scale unit, unit, standard (agreement in 'unit' ")
     with pytest.warns(ChanceWarning, match="view|View"):
         assert fitted(views, 4, "unit").chosen_ == {}
 
@@ -132,7 +133,7 @@ def test_small_gains_and_degenerate_scales_change_nothing(gain: float, in_use: f
     pairs = np.full((4, 4), 0.1)
     pairs[0, 1] = pairs[1, 0] = 0.5
     pairs[2, 1] = pairs[1, 2] = 0.5 * gain
-    found = _chosen(["unit", "standard"], pairs, np.array([[1.0, 1.0], [in_use, 1.0]]))
+    found = scales_by_agreement(["unit", "standard"], pairs, np.array([[1.0, 1.0], [in_use, 1.0]]))
     assert found[0] == [expected, "unit"]
 
 
@@ -152,7 +153,7 @@ def test_the_choice_ends() -> None:
     for _ in range(50):
         pairs = rng.random((10, 10))
         pairs = pairs + pairs.T
-        assert len(_chosen(["unit", "standard"], pairs, np.ones((2, 5)))[0]) == 5
+        assert len(scales_by_agreement(["unit", "standard"], pairs, np.ones((2, 5)))[0]) == 5
 
 
 @pytest.mark.parametrize(
@@ -186,20 +187,43 @@ def test_graphs_without_a_fit() -> None:
         assert (abs(Z - expected) > 0).nnz == 0
 
 
-def test_wrong_choices_of_an_adapter_are_one_sentence() -> None:
-    """A third party returns settings without scores."""
+def choosing(monkeypatch: pytest.MonkeyPatch, made: Any) -> AlignedClusterer:
+    """``local``, if it chose something else."""
+    monkeypatch.setattr(Local, "choose_settings", lambda self, views, **options: made)
+    return AlignedClusterer("local", n_clusters=4, random_state=0)
 
-    class Careless(Adapter):
-        name = "careless"
 
-        def anchor_graphs(self, views: Any, **options: Any) -> AnchorGraphs:
-            return AnchorGraphs([np.eye(4)[np.arange(len(X)) % 4] for X in views])
+def test_chosen_settings_are_those_of_the_whole_fit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Of the graphs, the match, the embedding and new samples: as if the user had given them."""
+    views, _ = mixed_views()
+    settings = {"scale": "standard", "n_neighbors": 3, "directions": 3.0, "match_by_clusters": False}
+    found = choosing(monkeypatch, (settings, {"score": [0.5, 1]})).fit(views)
+    given = choosing(monkeypatch, ({}, {})).set_params(adapter_params=settings).fit(views)
+    assert found.embedding_.shape == (300, 12)
+    np.testing.assert_array_equal(found.embedding_, given.embedding_)
+    np.testing.assert_array_equal(found.transform(views), found.embedding_)
+    found.save(tmp_path / "my.model")
+    np.testing.assert_array_equal(load(tmp_path / "my.model").predict(views), given.labels_)
+    assert {name: found.adapter_.get_params()[name] for name in settings} == settings
+    assert found.chosen_ == {**settings, "score": [0.5, 1]}
+    said = "chose scale standard; n_neighbors 3; directions 3.00; match_by_clusters False (score 0.50, 1)."
+    assert found.notes_ == (f"Adapter 'local' {said}",)
 
-        def choose_settings(self, views: Any, **options: Any) -> Any:
-            return {"scale": "unit"}
 
-    with pytest.raises(AdapterError, match=r"'careless' returned .* from choose_settings; expected two dicts"):
-        AlignedClusterer(Careless(), n_clusters=4, n_anchors=4).fit(mixed_views()[0])
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        ({"scale": "unit"}, r"'local' returned .* from choose_settings; expected two dicts"),
+        (({"width": 1}, {}), "'local' chose 'width', which is not a setting of it"),
+        (({}, {"n_neighbors": [0.5]}), "'local' returned a score with the name of a setting: 'n_neighbors'"),
+        (({"directions": 0.5}, {}), "'local' returned settings that cannot be used: directions must be"),
+        (({"n_neighbors": 0}, {}), "n_neighbors must be"),
+    ],
+)
+def test_wrong_choices_of_an_adapter_are_one_sentence(monkeypatch: pytest.MonkeyPatch, made: Any, message: str) -> None:
+    """Settings without scores, names that are no settings, scores that would hide a setting, wrong values."""
+    with pytest.raises(AnchorAlignError, match=message):
+        choosing(monkeypatch, made).fit(mixed_views()[0])
 
 
 @pytest.mark.slow
