@@ -20,7 +20,7 @@ from anchor_align.blocks import (
     spread_places,
     true_rows,
 )
-from anchor_align.checks import check_choice, check_whole_number
+from anchor_align.checks import check_choice, check_whole_number, is_iterable
 from anchor_align.kmeans import fit_kmeans
 
 from ._scaling import scales_of_views
@@ -129,7 +129,11 @@ def _minibatch_centres(source: ScaledRows, n_anchors: int, random_state: int) ->
 
 def check_n_anchors(n_anchors: int | Sequence[int], views: Sequence[Any]) -> list[int]:
     """Number of anchors of every view, at most the number of samples."""
-    counts = [n_anchors] * len(views) if isinstance(n_anchors, int) else list(n_anchors)
+    alike = not is_iterable(n_anchors)
+    counts: list[Any] = [n_anchors] * len(views) if alike else list(n_anchors)  # type: ignore[arg-type]
+    if len(counts) != len(views):
+        raise InputError(f"n_anchors has {len(counts)} numbers for {len(views)} views; expected one for each.")
+    counts = [check_whole_number("n_anchors", m) for m in counts]
     for view, (m, X) in enumerate(zip(counts, views, strict=True)):
         n = X.shape[0]
         if not 1 <= m <= n:

@@ -26,6 +26,7 @@ from ._scaling import learn_scaler
 MOST_ROWS = 1000
 ROWS_PER_ANCHOR, ROUNDS = 3, 30
 CLEARLY = 1.05  # least gain of a view's agreement for another scale; examples/scale_choice.py has the measurements
+NO_AGREEMENT = 1e-9
 LEAST_IN_USE = 0.5  # least evenness of the anchors' column sums, as a part of that of the first scale
 
 
@@ -97,7 +98,8 @@ def scales_by_agreement(
         while True:
             found = agreements(scales)
             own = found[scales, np.arange(n_views)]
-            gains = np.where(allowed & (own > 0), found / np.where(own > 0, own, 1.0), 0.0)
+            # From no agreement at all to some is the largest gain.
+            gains = np.where(allowed & (found > own), found / np.maximum(own, NO_AGREEMENT), 0.0)
             scale, view = np.unravel_index(np.argmax(gains), gains.shape)
             if gains[scale, view] < CLEARLY:
                 return scales

@@ -87,6 +87,9 @@ def scales_of_views(scale: Any, n_views: int) -> list[str | None]:
         return [scale] * n_views
     if len(scale) != n_views:
         raise InputError(f"scale is a list of {len(scale)} for {n_views} views; expected one for each, or one for all.")
+    for view, each in enumerate(scale):
+        if each is not None:
+            check_choice(f"scale of view {view}:", each, SCALES)
     return list(scale)
 
 

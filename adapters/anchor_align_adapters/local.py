@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import scipy.sparse as sp
-from sklearn.base import clone
 
 from anchor_align import Adapter, AnchorGraphs, hookimpl
 from anchor_align.arrays import BoolArray
@@ -118,19 +117,17 @@ class Local(Adapter):
     ) -> AnchorGraphs:
         """Find the k-means anchors of every view, with its own seed."""
         check_whole_number("n_neighbors", self.n_neighbors, least=1)
-        if isinstance(self.scale, str):
+        if self.scale is not None and not isinstance(self.scale, (list, tuple)):
             check_choice("scale", self.scale, (*SCALES, AUTO))
         counts = check_n_anchors(n_anchors, views)
+        scale: Any = self.scale
         if self._chooses_scale:  # a fit has chosen before; this is a call without a fit
-            settings, _ = self.choose_settings(views, n_anchors=counts, random_state=random_state)
-            options: dict[str, Any] = {"n_clusters": n_clusters, "n_anchors": counts, "random_state": random_state}
-            learned: AnchorGraphs = clone(self).set_params(**settings).learn_anchors(views, **options)
-            return learned
-        scaled, scalers = scale_views(views, self.scale)
+            scale, _ = choose_scales(views, CHOSEN_FROM, counts, self.n_neighbors, random_state)
+        scaled, scalers = scale_views(views, scale)
         anchors = anchors_of_views(
             scaled,
             counts,
-            scale=self.scale,
+            scale=scale,
             n_init=self.n_init,
             random_state=random_state,
             kind=self.kmeans,

@@ -20,6 +20,8 @@ from ._map_blocks import run_rows
 from ._scaled_rows import ScaledRows
 
 BLOCK = 2**18  # rows whose places are found at once
+# Products that differ by less, relative to their mean, are those of a constant view: they differ by rounding.
+ROUNDING = 1e-12
 
 
 def row_order(*sources: ScaledRows, mask: BoolArray | None = None, places: IndexArray | None = None) -> IndexArray:
@@ -91,12 +93,12 @@ def _moments(sources: tuple[ScaledRows, ...]) -> list[FloatArray]:
 
 
 def _spreads(moments: list[FloatArray]) -> FloatArray:
-    """Standard deviation of the products of each view over all parts; 1 where it is zero."""
+    """Standard deviation of the products of each view over all parts; infinite for a constant view."""
     numbers, means, squares = np.stack(moments, axis=1)
     with np.errstate(all="ignore"):
         mean = (numbers * means).sum(axis=0) / numbers.sum(axis=0)
         spread = np.sqrt((squares + numbers * (means - mean) ** 2).sum(axis=0) / numbers.sum(axis=0))
-        return np.where(spread > 0, spread, 1.0)
+        return np.where(spread > ROUNDING * np.abs(mean), spread, np.inf)
 
 
 def _balanced(sources: tuple[ScaledRows, ...], sizes: FloatArray) -> list[FloatArray]:
@@ -108,13 +110,16 @@ def _balanced(sources: tuple[ScaledRows, ...], sizes: FloatArray) -> list[FloatA
 
 
 def _balanced_sum(views: Iterable[FloatArray], mask: BoolArray | None) -> FloatArray:
-    """Sum of the views' products, each over its standard deviation, in their place; missing samples count as zero."""
+    """Sum of the views' products, each over its standard deviation, in their place.
+
+    Missing samples and constant views count as zero.
+    """
     total: FloatArray | None = None
     for view, own in enumerate(views):
         with np.errstate(all="ignore"):
             present = own if mask is None else own[mask[view]]
-            size = present.std() if len(present) else 1.0
-            own /= size if size > 0 else 1.0
+            size = present.std() if len(present) else 0.0
+            own /= size if size > ROUNDING * abs(present.mean()) else np.inf
             if mask is not None:
                 own[~mask[view]] = 0.0
             total = own if total is None else np.add(total, own, out=total)
@@ -129,6 +134,8 @@ def _rows_of(values: list[FloatArray], places: IndexArray | None) -> IndexArray:
 
 def _rows_at(parts: list[FloatArray], places: IndexArray) -> IndexArray:
     """What a stable argsort of all parts has at some places, with one copy of the values and no other long array."""
+    if not len(places):
+        return np.empty(0, dtype=np.intp)
     blocks = [part[first : first + BLOCK] for part in parts for first in range(0, len(part), BLOCK)]
     values = np.concatenate(parts)
     wanted, inverse = np.unique(places, return_inverse=True)

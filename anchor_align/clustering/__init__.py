@@ -4,10 +4,10 @@ from ._anchor_rules import AnchorRule, anchors_for
 from ._assignment import Assignment
 from ._candidates import Candidate, CandidateResult, ChoiceCost, ChoiceProgress
 from ._choose import Choice, choice_cost, choose
+from ._chosen_settings import choice_note
 from ._cluster_curves import CAUTION, CURVE_SUMMARIES, ClusterCurve, ClusterCurves, cluster_number_curves
 from ._criteria import Criteria, DrawCriteria, chosen_setting, stability
 from ._estimator import AlignedClusterer
-from ._fit_notes import choice_note
 from ._fit_quality import FitQuality, fit_quality
 from ._fuse import fuse
 from ._load_model import clusterer_of, load

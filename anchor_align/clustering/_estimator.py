@@ -21,7 +21,8 @@ from ..graphs import Order
 from ..matching import AnchorAligner, check_lam, check_reference
 from ..plugins import Adapter, AnchorGraphs, get_adapter
 from ._candidates import AUTO_CANDIDATES, CandidateResult
-from ._fit_notes import choice_note, warn_of_chance
+from ._chance_warning import warn_of_chance
+from ._chosen_settings import choice_note
 from ._new_samples import NewSamples, by_blocks
 from ._pipeline import Pipeline, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, count_labels, known_rows, means_reproduce
@@ -129,7 +130,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         construction. ``aligner_.chance_`` is what shuffled samples reach; a view that agrees hardly better is named
         in a :class:`~anchor_align.errors.ChanceWarning`.
     adapter_ : Adapter
-        The adapter of this fit, with the settings that it chose.
+        The adapter of this fit, without the settings that it chose.
     candidates_ : tuple of CandidateResult or None
         For ``adapter="auto"``: the candidates and their scores, the chosen one first.
     n_features_in_ : int
@@ -263,7 +264,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                 labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
 
         warn_of_chance(fused.aligner, checked.names)
-        adapter, learned, graph = graphs.adapter, graphs.learned, fused.graph
+        learned, graph = graphs.learned, fused.graph
         if order is not None:
             # Results are in the order of the user's samples.
             back = np.argsort(order)
@@ -294,7 +295,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         self._cluster_sizes = count_labels(clusters.labels, clusters.n_found)
         self._name_features()
         self._prediction = Prediction(
-            adapter, graphs.learned, graphs.rows.sizes, fused.rows.recipe, embedding, means, known
+            graphs.adapter, graphs.learned, graphs.rows.sizes, fused.rows.recipe, embedding, means, known
         )
         return self
 

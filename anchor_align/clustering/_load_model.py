@@ -30,7 +30,7 @@ def load(
     Returns
     -------
     AlignedClusterer
-        For ``predict``, ``transform``, ``assign`` and ``score``. It has no ``labels_``, ``embedding_``,
+        For ``predict``, ``transform``, ``assign`` and ``score``. It has no ``labels_``, ``embedding_``, ``notes_``,
         ``fused_graph_`` and ``aligner_``: these belong to the samples of the fit.
 
     Raises
@@ -52,13 +52,15 @@ def clusterer_of(saved: SavedModel, adapter: Adapter | None = None, fusion: Fusi
     """A fitted clusterer from a model that was read."""
     facts, content = saved.facts, saved.content
     refuse_unknown(saved.path, "parameters", facts.parameters, AlignedClusterer().get_params())
-    prediction = saved.prediction(adapter, fusion)
+    used = saved.adapter() if adapter is None else adapter
+    prediction = saved.prediction(used, fusion)
     clusterer = AlignedClusterer(
         facts.adapter if adapter is None else adapter,
         adapter_params=dict(facts.adapter_params) if adapter is None else None,
         **{**facts.parameters, **({} if fusion is None else {"fusion": fusion})},
     )
-    clusterer.adapter_ = prediction.adapter
+    clusterer.adapter_ = used
+    clusterer.chosen_ = dict(content.get("chosen", {}))
     clusterer.anchors_ = prediction.learned.anchors
     clusterer.anchor_graphs_ = prediction.learned
     clusterer.permutations_ = content["permutations"]

@@ -40,6 +40,7 @@ class NewSamples:
     permutations_: list[Order]
     rotations_: list[FloatArray] | None
     weights_: FloatArray | None
+    chosen_: dict[str, Any]
     _cluster_sizes: list[int]
     _prediction: Prediction
 
@@ -159,8 +160,13 @@ class NewSamples:
         given = {name: getattr(self, name) for name in SAVED}
         fusion, seed = self._prediction.recipe.fusion.name, self.random_state
         given |= {"fusion": fusion, "random_state": seed if isinstance(seed, int) else None}
-        others = {"permutations": self.permutations_, "rotations": self.rotations_, "view_weights": self.weights_}
-        write_prediction(path, self._prediction, self._layout, given, self._cluster_sizes, others)
+        others: dict[str, Any] = {
+            "permutations": self.permutations_,
+            "rotations": self.rotations_,
+            "view_weights": self.weights_,
+            "chosen": self.chosen_,
+        }
+        write_prediction(path, self._prediction, self.adapter_, self._layout, given, self._cluster_sizes, others)
 
     @contextmanager
     def _samples(self, views: Any, mask: Any) -> Iterator[Views]:

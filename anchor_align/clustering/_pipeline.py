@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
 
 from ..arrays import BoolArray, FloatArray, Graph, IndexArray, is_sparse
 from ..blocks import number_by_appearance, read_only, read_rows
 from ..checks import check_flag, check_number, check_whole_number, is_iterable
-from ..errors import AdapterError, InputError, shown
+from ..errors import AdapterError, InputError
 from ..fusion import LEAST_WEIGHT, FusedRows, Fusion, Recipe, agreement_weights, check_weights, is_auto
 from ..graphs import (
     GramMatrices,
@@ -35,6 +34,7 @@ from ..graphs import (
 )
 from ..matching import AnchorAligner
 from ..plugins import Adapter, AnchorGraphs, blamed, check_labels, check_made, get_fusion, made_graphs, warn_of_odd_rows
+from ._chosen_settings import checked_choice, with_choice
 from ._cluster_profiles import cluster_profiles
 from ._views import Views
 
@@ -114,7 +114,7 @@ class Pipeline:
         whole = type(adapter).anchor_graphs is not Adapter.anchor_graphs or not adapter.works_by_blocks
         rows: GraphSet
         self.begin("anchors")
-        adapter, chosen = self._with_chosen_settings(given, views.mask)
+        adapter, chosen = self._choose(given, views.mask)
         if whole and self.keep and not views.distributed and views.mask is None:
             learned = self._call(adapter.anchor_graphs, given, len(given))
             same_anchors = not adapter.views_apart
@@ -190,28 +190,14 @@ class Pipeline:
         scaling, directions = adapter.column_scaling, adapter.directions
         return cluster_profiles(rows, self.n_clusters, self.seed, column_scaling=scaling, directions=directions)
 
-    def _with_chosen_settings(self, views: Sequence[Any], mask: BoolArray | None) -> tuple[Adapter, dict[str, Any]]:
+    def _choose(self, views: Sequence[Any], mask: BoolArray | None) -> tuple[Adapter, dict[str, Any]]:
         """The adapter with the settings that it chooses from the data; these settings, and the scores behind them."""
-        adapter = self.adapter
-        made: Any = adapter.choose_settings(views, n_anchors=self.n_anchors, random_state=self.seed, mask=mask)
-        if not isinstance(made, tuple) or [type(each) for each in made] != [dict, dict]:
-            raise AdapterError(
-                f"Adapter {adapter.name!r} returned {shown(made)} from choose_settings; expected two dicts, settings "
-                "and scores."
-            )
-        settings, scores = made
-        known = adapter.get_params(deep=False)
-        for name in settings:
-            if name not in known:
-                raise AdapterError(f"Adapter {adapter.name!r} chose {shown(name)}, which is not a setting of it.")
-        for name in scores:
-            if name in known:
-                raise AdapterError(f"Adapter {adapter.name!r} returned a score with the name of a setting: {name!r}.")
-        if settings:
-            adapter = clone(adapter).set_params(**settings)
-            with blamed(adapter.name, "settings that cannot be used"):
-                _check_late_settings(adapter)
-        return adapter, {**settings, **scores}
+        made: Any = self.adapter.choose_settings(views, n_anchors=self.n_anchors, random_state=self.seed, mask=mask)
+        chosen = checked_choice(self.adapter, made)
+        adapter = with_choice(self.adapter, chosen)
+        with blamed(adapter.name, "settings that cannot be used"):
+            _check_late_settings(adapter)
+        return adapter, chosen
 
     def _call(self, build: Callable[..., Any], views: Sequence[Any], n_views: int) -> AnchorGraphs:
         """Call a method of the adapter that returns AnchorGraphs, and check all of it except the graphs."""

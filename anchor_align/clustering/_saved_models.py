@@ -20,13 +20,24 @@ from ..errors import AnchorAlignError, FileError, InputError, PluginError, Unkno
 from ..fusion import Fusion, Recipe
 from ..graphs import SpectralEmbedding
 from ..plugins import Adapter, AnchorGraphs, FunctionAdapter, get_adapter, get_fusion
+from ._chosen_settings import with_choice
 from ._model_files import read_model, write_model
 from ._prediction import KnownRows, Prediction
 from ._views import Layout, check_views
 
 CONTENT = (
     *("saved_by", "adapter", "fusion", "parameters", "views", "n_samples", "cluster_sizes", "sizes", "maps", "weights"),
-    *("learned", "projection", "singular_values", "means", "known", "permutations", "rotations", "view_weights"),
+    *(
+        "learned",
+        "projection",
+        "singular_values",
+        "means",
+        "known",
+        "permutations",
+        "rotations",
+        "view_weights",
+        "chosen",
+    ),
 )
 
 
@@ -102,15 +113,14 @@ class SavedModel:
             )
         return cls(os.fspath(path), content, facts)
 
-    def prediction(self, adapter: Adapter | None = None, fusion: Fusion | None = None) -> Prediction:
+    def prediction(self, adapter: Adapter, fusion: Fusion | None = None) -> Prediction:
         """The steps for new samples, tried on two rows of zeros: a file that is wrong inside is found here."""
-        adapter = self._adapter() if adapter is None else adapter
         fusion = self._fusion() if fusion is None else fusion
         with _damaged(self.path):
             content = self.content
             learned, known = content["learned"], content["known"]
             prediction = Prediction(
-                adapter,
+                with_choice(adapter, content.get("chosen", {})),
                 AnchorGraphs((), learned["anchors"], bool(learned["aligned"]), learned["state"]),
                 self.facts.n_anchors,
                 Recipe(fusion, tuple(content["maps"]), self.facts.weights),
@@ -128,7 +138,7 @@ class SavedModel:
                 raise ValueError(f"it has labels other than 0 to {k - 1}")
         return prediction
 
-    def _adapter(self) -> Adapter:
+    def adapter(self) -> Adapter:
         facts = self.facts
         try:
             return get_adapter(facts.adapter, **facts.adapter_params)
@@ -152,13 +162,17 @@ class SavedModel:
 def write_prediction(
     path: str | os.PathLike[str],
     prediction: Prediction,
+    adapter: Adapter,
     layout: Mapping[str, Layout],
     parameters: Mapping[str, Any],
     cluster_sizes: list[int],
     others: Mapping[str, Any],
 ) -> None:
-    """Save what new samples need; ``others`` are attributes of the clusterer that are restored."""
-    adapter, recipe, learned, known = prediction.adapter, prediction.recipe, prediction.learned, prediction.known
+    """Save what new samples need.
+
+    ``adapter`` has the settings of the user; ``others`` are attributes of the clusterer that are restored.
+    """
+    recipe, learned, known = prediction.recipe, prediction.learned, prediction.known
     function = adapter.new_graphs_function if isinstance(adapter, FunctionAdapter) else type(adapter).new_graphs
     if function in (None, Adapter.new_graphs):
         raise InputError(

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.linalg import norm
 
 from ..arrays import FloatArray
 from ..errors import InputError, InputTypeError, shown
@@ -92,8 +93,10 @@ def pair_agreement(grams: GramMatrices) -> FloatArray:
     for u, v in itertools.combinations(range(n), 2):
         pair = centred_pair(grams, u, v)
         if pair is not None:
-            norms = [float(np.linalg.norm(each)) for each in (pair.first, pair.second)]
-            cka = float(np.linalg.norm(pair.cross)) / np.sqrt(norms[0] * norms[1]) if min(norms) > 0 else 0.0
+            # Neither norms nor their product may overflow or vanish.
+            parts = (pair.first, pair.second, pair.cross)
+            first, second, cross = (float(norm(each.ravel(), check_finite=False)) for each in parts)
+            cka = cross / np.sqrt(first) / np.sqrt(second) if min(first, second) > 0 else 0.0
             found[u, v] = found[v, u] = cka
     return found
 
@@ -123,15 +126,18 @@ def evenness(sizes: npt.ArrayLike) -> float:
     (1.0, 0.25)
     """
     try:
-        parts = np.asarray(sizes, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        parts = np.asarray(sizes)
+    except (TypeError, ValueError) as error:  # rows of different lengths
         raise InputTypeError(f"sizes must be numbers, got {shown(sizes)}.") from error
+    if parts.size and parts.dtype.kind not in "biuf":
+        raise InputTypeError(f"sizes must be real numbers, got {shown(sizes)}.")
     if not (parts >= 0).all() or np.isinf(parts).any():
         raise InputError("sizes must be finite numbers >= 0.")
-    p = parts[parts > 0]
-    if not p.size:
+    largest = parts.max(initial=0)
+    if largest == 0:
         return 0.0
-    p = p / p.sum()
+    p = parts / largest  # their sum may be larger than any number
+    p = p[p > 0] / p.sum()
     return round(float(np.exp(-(p * np.log(p)).sum())) / parts.size, 12)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import FloatArray, IndexArray
+from ..arrays import FloatArray, IndexArray, is_sparse
 from ..checks import check_choice, is_iterable
 from ..errors import InputError, InputTypeError, shown
 
@@ -66,6 +66,18 @@ def check_seeds(seeds: object, sizes: Sequence[int]) -> IndexArray:
     return table.astype(np.intp)
 
 
+def _real_array(given: Any) -> FloatArray | None:
+    """The numbers in double precision; None for what is no array of real numbers."""
+    if is_sparse(given):
+        return None
+    try:
+        found = np.asarray(given)
+    except (TypeError, ValueError):  # rows of different lengths
+        return None
+    with np.errstate(over="ignore"):  # infinity is refused later
+        return found.astype(np.float64) if found.dtype.kind in "biuf" else None
+
+
 def check_profiles(profiles: Any, sizes: Sequence[int]) -> list[FloatArray]:
     """Weights of each view's anchors in the same groups of samples, with columns of zeros up to the largest size."""
     if isinstance(profiles, (str, Mapping)) or not is_iterable(profiles):
@@ -75,10 +87,9 @@ def check_profiles(profiles: Any, sizes: Sequence[int]) -> list[FloatArray]:
         raise InputError(f"Got profiles of {len(given)} views; there are {len(sizes)}.")
     found: list[FloatArray] = []
     for view, (each, size) in enumerate(zip(given, sizes, strict=True)):
-        try:
-            F = np.asarray(each, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputTypeError(f"The profiles of view {view} must be an array of numbers: {error}.") from error
+        F = _real_array(each)
+        if F is None:
+            raise InputTypeError(f"The profiles of view {view} must be an array of real numbers, got {shown(each)}.")
         n_groups = len(found[0]) if found else None
         if F.ndim != 2 or F.shape[1] != size or (n_groups is not None and len(F) != n_groups):
             expected = f"({'n_groups' if n_groups is None else n_groups}, {size})"

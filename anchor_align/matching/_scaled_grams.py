@@ -230,8 +230,11 @@ class SharedScaledGrams(ScaledGrams):
 
 
 def _of_unit_size(F: FloatArray) -> FloatArray:
-    size = frobenius_norm(F)
-    return F / size if size > 0 else F
+    largest = np.abs(F).max(initial=0.0)
+    if largest == 0:
+        return F
+    F = F / largest  # the norm may be larger than any number
+    return F / frobenius_norm(F)
 
 
 def scale_grams(grams: GramMatrices, lam: float, lam_scale: str) -> ScaledGrams:

@@ -147,6 +147,31 @@ def test_views_change_together_if_they_gain_only_together() -> None:
     assert acc(labels, found.labels_) == 1.0
 
 
+def test_a_view_of_one_feature_is_standardised_although_nothing_agrees_before() -> None:
+    """Unit rows of one positive feature are all equal, so that its agreement is zero; words keep unit rows."""
+    rng = np.random.default_rng(1)
+    labels = rng.integers(3, size=300)
+    words = (rng.random((300, 400)) < 0.01 + 0.03 * (np.arange(400) % 3 == labels[:, None])).astype(float)
+    views = [sp.csr_array(words), (10 + 5 * labels + rng.normal(size=300))[:, None]]
+    found = fitted(views, 3)
+    assert found.chosen_["agreement in 'unit'"][1] == 0.0
+    assert found.chosen_["scale"] == ["unit", "standard"]
+    assert acc(labels, found.labels_) == 1.0
+
+
+def test_numbers_of_anchors_are_checked_before_the_choice() -> None:
+    """The adapter called by itself says what is wrong in one sentence."""
+    views, _ = mixed_views()
+    wrong: list[tuple[Any, str]] = [
+        ([5, 4], "n_anchors has 2 numbers for 3 views"),
+        (None, "n_anchors"),
+        ("a", "n_anchors"),
+    ]
+    for n_anchors, message in wrong:
+        with pytest.raises(AnchorAlignError, match=message):
+            get_adapter("local").choose_settings(views, n_anchors=n_anchors, random_state=0)
+
+
 def test_the_choice_ends() -> None:
     """For any agreements: every change raises their sum."""
     rng = np.random.default_rng(3)
@@ -161,7 +186,9 @@ def test_the_choice_ends() -> None:
     [
         (["unit"], "a list of 1 for 3 views"),
         ("automatic", "'auto'"),
-        (["auto"] * 3, "Unknown scale 'auto'"),
+        (["auto"] * 3, "Unknown scale of view 0: 'auto'"),
+        (["unit", "unit", "nope"], "Unknown scale of view 2: 'nope'"),
+        (3, "'auto'"),
     ],
 )
 def test_wrong_scales_are_one_sentence(scale: Any, message: str) -> None:
@@ -203,8 +230,13 @@ def test_chosen_settings_are_those_of_the_whole_fit(monkeypatch: pytest.MonkeyPa
     np.testing.assert_array_equal(found.embedding_, given.embedding_)
     np.testing.assert_array_equal(found.transform(views), found.embedding_)
     found.save(tmp_path / "my.model")
-    np.testing.assert_array_equal(load(tmp_path / "my.model").predict(views), given.labels_)
-    assert {name: found.adapter_.get_params()[name] for name in settings} == settings
+    loaded = load(tmp_path / "my.model")
+    np.testing.assert_array_equal(loaded.transform(views), found.embedding_)
+    assert loaded.chosen_ == found.chosen_
+    # Another fit chooses again.
+    assert found.adapter_.get_params() == loaded.adapter_.get_params() == Local().get_params()
+    np.testing.assert_array_equal(loaded.fit(views[:2]).labels_, found.fit(views[:2]).labels_)
+    found = choosing(monkeypatch, (settings, {"score": [0.5, 1]})).fit(views)
     assert found.chosen_ == {**settings, "score": [0.5, 1]}
     said = "chose scale standard; n_neighbors 3; directions 3.00; match_by_clusters False (score 0.50, 1)."
     assert found.notes_ == (f"Adapter 'local' {said}",)

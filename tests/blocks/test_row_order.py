@@ -48,6 +48,24 @@ def test_chunks_and_several_views_with_missing_samples() -> None:
     assert all(np.array_equal(order, orders[0]) for order in orders)
 
 
+@pytest.mark.parametrize("value", [0.1, 3.7, 1e6])
+def test_a_constant_view_changes_nothing(value: float) -> None:
+    """Its products differ by rounding, from block to block; the order is that of the other view."""
+    rng = np.random.default_rng(0)
+    X, C = rng.normal(size=(300, 4)), np.full((300, 3), value)
+    expected = row_order(ScaledRows(X))
+    np.testing.assert_array_equal(row_order(ScaledRows(X), ScaledRows(C)), expected)
+    np.testing.assert_array_equal(row_order(*(ScaledRows(Z) for Z in chunked([X, C], 7))), expected)
+    mask = np.ones((2, 300), dtype=bool)
+    mask[1, ::3] = False
+    np.testing.assert_array_equal(row_order(ScaledRows(X), ScaledRows(C), mask=mask), expected)
+
+
+def test_no_place_is_no_row() -> None:
+    """An empty array of places."""
+    assert row_order(ScaledRows(np.eye(3)), places=np.empty(0, dtype=np.intp)).shape == (0,)
+
+
 @pytest.mark.parametrize("size", [1, 7, 99, 100])
 def test_spread_places_are_distinct_and_spread(size: int) -> None:
     """One place from each of as many parts, and all places if as many are wanted."""

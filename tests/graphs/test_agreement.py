@@ -88,6 +88,19 @@ def test_evenness_of_nothing_is_zero() -> None:
     assert evenness([7]) == 1.0
 
 
+def test_sizes_of_numbers_do_not_matter() -> None:
+    """Neither squares nor sums overflow or vanish."""
+    assert evenness([1e308, 1e308]) == 1.0
+    assert evenness([1e308, 1e-308]) == 0.5
+    rng = np.random.default_rng(0)
+    graphs = [rng.dirichlet(np.ones(4), 30) for _ in range(2)]
+    one, large, small = (
+        pair_agreement(GramMatrices.from_graphs([size * Z for Z in graphs])) for size in (1.0, 1e80, 1e-150)
+    )
+    np.testing.assert_allclose(large, one)
+    np.testing.assert_allclose(small, one)
+
+
 def test_wrong_arguments_are_one_sentence() -> None:
     """What was got and what was expected."""
     graphs: Any = [np.eye(3)]
@@ -97,5 +110,8 @@ def test_wrong_arguments_are_one_sentence() -> None:
         with pytest.raises(InputError, match="finite numbers >= 0"):
             evenness(sizes)
     words: Any = ["a", "b"]
+    for wrong in (words, [10**400], np.array([1j, 2])):
+        with pytest.raises(InputTypeError, match="sizes must be real numbers"):
+            evenness(wrong)
     with pytest.raises(InputTypeError, match="sizes must be numbers"):
-        evenness(words)
+        evenness([[1], [1, 2]])

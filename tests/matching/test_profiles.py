@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -120,6 +121,16 @@ def test_unequal_numbers_and_missing_samples() -> None:
     assert ((common[2] == common[0]) | (common[2] == -1)).all()
 
 
+@pytest.mark.parametrize("factor", [1e-300, 1e308])
+def test_size_of_profiles_does_not_matter(factor: float) -> None:
+    """Also where their squares have no number."""
+    graphs, labels, _ = free_choice(0, n=100)
+    profiles = profiles_of(graphs, labels)
+    profiles = [F / F.max() for F in profiles]
+    found = [align(graphs, profiles=[each * size for each in profiles]) for size in (1.0, factor)]
+    np.testing.assert_array_equal(found[0], found[1])
+
+
 @pytest.mark.parametrize(
     ("profiles", "error", "message"),
     [
@@ -129,7 +140,13 @@ def test_unequal_numbers_and_missing_samples() -> None:
         ([np.ones((2, 6)), np.ones((3, 6))], InputError, r"view 1 have shape \(3, 6\); expected \(2, 6\)"),
         ([np.ones(6), np.ones(6)], InputError, r"view 0 have shape \(6,\); expected \(n_groups, 6\)"),
         ([np.ones((2, 6)), np.full((2, 6), np.nan)], InputError, "view 1 have NaN or infinity"),
-        ([np.ones((2, 6)), [["a"] * 6] * 2], InputTypeError, "view 1 must be an array of numbers"),
+        ([np.ones((2, 6)), [["a"] * 6] * 2], InputTypeError, "view 1 must be an array of real numbers"),
+        ([np.ones((2, 6)), np.full((2, 6), 1j)], InputTypeError, "view 1 must be an array of real numbers"),
+        ([np.ones((2, 6)), np.zeros((2, 6), "M8[D]")], InputTypeError, "view 1 must be an array of real numbers"),
+        ([np.ones((2, 6)), [[10**400] * 6] * 2], InputTypeError, "view 1 must be an array of real numbers"),
+        ([np.ones((2, 6)), [[1], [1, 2]]], InputTypeError, "view 1 must be an array of real numbers"),
+        ([sp.eye_array(6), np.ones((2, 6))], InputTypeError, "view 0 must be an array of real numbers"),
+        ([b"text", np.ones((2, 6))], InputTypeError, "view 0 must be an array of real numbers"),
     ],
 )
 def test_wrong_profiles_are_one_sentence(profiles: Any, error: type[Exception], message: str) -> None:
