@@ -28,6 +28,7 @@ from ..errors import InputError
 
 FROM_ROWS, FROM_COLUMNS = 2**13, 48  # bounds are faster from this many rows and columns on
 MANY = 0.3  # above this fraction of undecided rows, a product with all rows of the block is faster
+TIE = 16.0  # rounding of a squared distance, relative to the squared norms of row and centre, in units of the precision
 MARGIN = 1e-6  # rounding of the bounds in single precision, relative to their terms
 
 
@@ -150,7 +151,8 @@ def _assign(source: ScaledRows, runs: list[LloydRun]) -> IndexArray:
     k = len(runs[0].centres)
     first = runs[0].n_iter == 0
     centres = np.concatenate([run.centres for run in runs])
-    products = Products(source, -2.0 * centres, square_norms(centres))
+    squares = square_norms(centres)
+    products, largest = Products(source, -2.0 * centres, squares), float(squares.max())
     bounds = runs[0].bounds
 
     def assign_block(rows: slice) -> list[_Moves]:
@@ -159,7 +161,7 @@ def _assign(source: ScaledRows, runs: list[LloydRun]) -> IndexArray:
             return []
         X = source.block(at)
         distances = products.of(X).reshape(len(runs), k, -1)
-        labels = _nearest(distances).astype(runs[0].labels.dtype, copy=False)
+        labels = _nearest(distances, largest).astype(runs[0].labels.dtype, copy=False)
         before = None if first else np.array([run.labels[at] for run in runs])
         for run, found in zip(runs, labels, strict=True):
             run.labels[at] = found
@@ -181,15 +183,22 @@ def _assign(source: ScaledRows, runs: list[LloydRun]) -> IndexArray:
     return moved
 
 
-def _nearest(distances: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Nearest centre of every row, from squared distances (runs x clusters x rows) minus the rows' squared norms."""
+def _nearest(distances: npt.NDArray[Any], largest: float) -> npt.NDArray[Any]:
+    """Nearest centre of every row, from squared distances (runs x clusters x rows) minus the rows' squared norms.
+
+    Of centres whose distances differ by rounding only, the first: rounding depends on the place of a row. ``largest``
+    is the largest squared norm of a centre.
+    """
     k = distances.shape[1]
     least = distances.min(axis=1)
     if not np.isfinite(least).all():
         raise InputError("Rows are not finite, or too large to square: divide them by a constant.")
     # The first of equal centres has the largest number. On bytes these operations are several times faster than argmin.
     numbers = np.arange(k, 0, -1).astype(np.min_scalar_type(k))[:, None]
-    is_least = (distances == least[:, None]).view(np.uint8)
+    rounding = distances.dtype.type(TIE * np.finfo(distances.dtype).eps)
+    is_least = (distances <= (least + rounding * (np.abs(least) + distances.dtype.type(largest)))[:, None]).view(
+        np.uint8
+    )
     out = is_least if k < 256 else None
     return np.asarray(numbers.dtype.type(k) - np.multiply(is_least, numbers, dtype=numbers.dtype, out=out).max(axis=1))
 
