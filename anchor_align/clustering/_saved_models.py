@@ -27,17 +27,8 @@ from ._views import Layout, check_views
 
 CONTENT = (
     *("saved_by", "adapter", "fusion", "parameters", "views", "n_samples", "cluster_sizes", "sizes", "maps", "weights"),
-    *(
-        "learned",
-        "projection",
-        "singular_values",
-        "means",
-        "known",
-        "permutations",
-        "rotations",
-        "view_weights",
-        "chosen",
-    ),
+    *("learned", "projection", "singular_values", "means", "known"),
+    *("permutations", "rotations", "view_weights", "chosen"),
 )
 
 
