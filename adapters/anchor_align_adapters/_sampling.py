@@ -9,14 +9,14 @@ feature by feature in the order of the views, in double precision, for dense and
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
-from anchor_align.blocks import ScaledRows, is_distributed, map_rows, read_rows, run_rows
+from anchor_align.blocks import ScaledRows, is_distributed, map_rows, read_rows, run_rows, sorting_direction
 
 # Anchors after which a cluster stores new scores. Storing costs as much as a pass; repeating the steps costs little.
 STEPS = 8
@@ -24,13 +24,65 @@ STEPS = 8
 
 @dataclass(frozen=True)
 class Best:
-    """Largest score and the first sample with it; ``+`` joins parts."""
+    """The largest score, its sample, and the key of the sample; ``+`` joins parts."""
 
     score: float
+    key: float
     row: int
 
     def __add__(self, other: Best) -> Best:
-        return self if self.score >= other.score else other
+        return self if (self.score, self.key) >= (other.score, other.key) else other
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores and keys of some samples, and the number of the first of them.
+
+    The key is a product of the sample with a fixed vector. Near 0.5 the map is flat, so that samples come to have the
+    same score. The one with the largest key is then taken, wherever it stands; equal keys are those of duplicates.
+    """
+
+    first: int
+    scores: FloatArray
+    keys: FloatArray
+
+    def best(self, divisors: Sequence[float]) -> Best:
+        """After some anchors."""
+        scores = self.after(divisors).scores
+        highest = np.flatnonzero(scores == scores.max())
+        row = int(highest[self.keys[highest].argmax()])
+        return Best(float(scores[row]), float(self.keys[row]), self.first + row)
+
+    def after(self, divisors: Sequence[float]) -> Scored:
+        """The next scores; ``divisors`` are the largest scores before each of some anchors."""
+        scores = self.scores
+        for largest in divisors:
+            scores = scores / largest
+            scores = scores * (1.0 - scores)
+        return replace(self, scores=scores)
+
+    def largest_keys(self, count: int) -> LargestKeys:
+        rows = np.argsort(-self.keys, kind="stable")[:count]
+        return LargestKeys(self.keys[rows], self.first + rows, count)
+
+    def keys_of(self, rows: IndexArray) -> FloatArray:
+        """The keys of those of the samples that are here; the others count as zero."""
+        here = (rows >= self.first) & (rows < self.first + len(self.keys))
+        return np.asarray(np.where(here, self.keys[np.where(here, rows - self.first, 0)], 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class LargestKeys:
+    """The samples with the ``count`` largest keys, in descending order; ``+`` joins parts."""
+
+    keys: FloatArray
+    rows: IndexArray
+    count: int
+
+    def __add__(self, other: LargestKeys) -> LargestKeys:
+        keys, rows = np.append(self.keys, other.keys), np.append(self.rows, other.rows)
+        order = np.lexsort((rows, -keys))[: self.count]
+        return LargestKeys(keys[order], rows[order], self.count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,42 +96,25 @@ class Minima:
 
 
 def alternate_sampling(views: Sequence[ScaledRows], n_anchors: int) -> IndexArray:
-    """Indices of the samples that become anchors, ascending; one pass over the scores for each."""
+    """Indices of the samples that become anchors, by ascending key; one pass over the scores for each."""
     parts = views[0].parts().zip(*(X.parts() for X in views[1:]))
-    scores = parts.map(_first_scores, parts.total(_lowest)).keep()
+    scored = parts.map(_first_scores, parts.total(_lowest)).keep()
     steps = STEPS if is_distributed(views[0].array) else 1
     taken: list[int] = []
     divisors: list[float] = []
     for _ in range(n_anchors):
-        best = scores.total(_best, divisors)
+        best = scored.total(Scored.best, divisors)
         if best.score <= 0:
             break
         taken.append(best.row)
         divisors = [*divisors, best.score]
         if len(divisors) == steps:
-            scores, divisors = scores.map(_next_scores, divisors).keep(), []
-    # All other samples are duplicates of anchors: fill up in order.
-    rest = np.setdiff1d(np.arange(n_anchors), taken)[: n_anchors - len(taken)]
-    return np.sort(np.concatenate([np.asarray(taken, dtype=np.intp), rest]))
-
-
-# Number of the first sample, and the scores.
-Scores = tuple[int, FloatArray]
-
-
-def _best(part: Scores, divisors: Sequence[float]) -> Best:
-    first, scores = _next_scores(part, divisors)
-    row = int(scores.argmax())
-    return Best(float(scores[row]), first + row)
-
-
-def _next_scores(part: Scores, divisors: Sequence[float]) -> Scores:
-    """Scores after some anchors; ``divisors`` are the largest scores before each of them."""
-    first, scores = part
-    for largest in divisors:
-        scores = scores / largest
-        scores = scores * (1.0 - scores)
-    return first, scores
+            scored, divisors = scored.map(Scored.after, divisors).keep(), []
+    if len(taken) < n_anchors:  # all other samples are duplicates of anchors
+        largest = scored.total(Scored.largest_keys, n_anchors).rows
+        taken += largest[~np.isin(largest, taken)][: n_anchors - len(taken)].tolist()
+    rows = np.sort(np.asarray(taken, dtype=np.intp))
+    return np.asarray(rows[np.argsort(scored.total(Scored.keys_of, rows), kind="stable")])
 
 
 def _lowest(views: Sequence[ScaledRows]) -> Minima:
@@ -90,29 +125,39 @@ def _lowest(views: Sequence[ScaledRows]) -> Minima:
     return Minima([of_view(X) for X in views])
 
 
-def _first_scores(views: Sequence[ScaledRows], low: Minima) -> Scores:
-    """Sum over all features of the distance of a sample from the minimum of the feature."""
-    sums = np.zeros(views[0].shape[0])
+def _first_scores(views: Sequence[ScaledRows], low: Minima) -> Scored:
+    """Sum over all features of the distance of a sample from the minimum of the feature; and the key."""
+    scores, keys = np.zeros((2, views[0].shape[0]))
     for X, minima in zip(views, low.views, strict=True):
-        _add_features(sums, X, minima)
-    return views[0].first, sums
+        _add_features(scores, keys, X, minima)
+    return Scored(views[0].first, scores, keys)
 
 
-def _add_features(sums: FloatArray, X: ScaledRows, low: FloatArray) -> None:
+def _add_features(scores: FloatArray, keys: FloatArray, X: ScaledRows, low: FloatArray) -> None:
+    direction = sorting_direction(X.shape[1])
+
     def add(rows: slice) -> None:
         block = _divided(X, rows)
         if is_sparse(block) and not low.any():
             # The sum of the nonzero entries, one after the other, is the same.
             columns = sp.csc_array(block)
             at = np.concatenate([np.arange(block.shape[0]), columns.indices])
-            sums[rows] = np.bincount(at, np.concatenate([sums[rows], columns.data]), block.shape[0])
+            weighted = columns.data * np.repeat(direction, np.diff(columns.indptr))
+            for sums, values in ((scores, columns.data), (keys, weighted)):
+                sums[rows] = np.bincount(at, np.concatenate([sums[rows], values]), block.shape[0])
             return
         dense = block.toarray() if is_sparse(block) else block
-        # One contiguous row for each feature, added one after the other. For a single sample numpy would add pairs.
-        features = np.concatenate([sums[None, rows], np.ascontiguousarray((dense - low).T)])
-        sums[rows] = np.add.reduce(features, axis=0) if features.shape[1] > 1 else np.cumsum(features)[-1]
+        features = np.ascontiguousarray((dense - low).T)
+        _add_one_by_one(scores[rows], features)
+        _add_one_by_one(keys[rows], features * direction[:, None])
 
-    run_rows(add, X.shape[0], width=3 * X.shape[1])
+    run_rows(add, X.shape[0], width=5 * X.shape[1])
+
+
+def _add_one_by_one(sums: FloatArray, features: FloatArray) -> None:
+    """Add one contiguous row for each feature, one after the other. For a single sample numpy would add pairs."""
+    rows = np.concatenate([sums[None], features])
+    sums[:] = np.add.reduce(rows, axis=0) if rows.shape[1] > 1 else np.cumsum(rows)[-1]
 
 
 def _minima(block: Any) -> FloatArray:

@@ -16,6 +16,7 @@ Rows may also be on a cluster, as Dask arrays. :class:`ScaledRows` then has one 
 
 from ._array_files import check_disk as check_disk
 from ._array_files import empty_on_disk as empty_on_disk
+from ._array_files import in_file as in_file
 from ._array_files import read_rows, write_rows
 from ._column_stats import ColumnStats
 from ._engines import Engine as Engine

@@ -56,8 +56,18 @@ def test_alternate_sampling_by_its_definition() -> None:
         scores = scores / scores.max()
         expected.append(int(scores.argmax()))
         scores = scores * (1 - scores)
-    assert alternate_sampling([ScaledRows(X) for X in views], 15).tolist() == sorted(expected)
-    assert alternate_sampling([ScaledRows(sp.csr_array(X)) for X in views], 15).tolist() == sorted(expected)
+    for kind in (np.asarray, sp.csr_array):
+        assert sorted(alternate_sampling([ScaledRows(kind(X)) for X in views], 15).tolist()) == sorted(expected)
+
+
+@pytest.mark.parametrize("count", [10, 150, 300])
+def test_alternate_sampling_takes_the_same_samples_in_any_order(count: int) -> None:
+    """Scores are equal at the top of the map and, with whole numbers, from the start; some samples are duplicates."""
+    rng = np.random.default_rng(2)
+    for X in (rng.random((2000, 3)), rng.integers(0, 3, (400, 4)).astype(float)):
+        shuffled = rng.permutation(X)
+        expected, found = (each[alternate_sampling([ScaledRows(each)], count)] for each in (X, shuffled))
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_alternate_sampling_takes_every_sample_once() -> None:
