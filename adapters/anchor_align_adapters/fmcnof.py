@@ -77,6 +77,7 @@ class FMCNOF(Adapter):
     """
 
     name = "fmcnof"
+    in_content_order = True
 
     def __init__(
         self,

@@ -65,6 +65,7 @@ class FMVACC(Adapter):
     """
 
     name = "fmvacc"
+    in_content_order = True
     works_on_dask = True
     views_apart = True
 

@@ -64,6 +64,7 @@ class LMVSC(Adapter):
     """
 
     name = "lmvsc"
+    in_content_order = True
     works_on_dask = True
     views_apart = True
 

@@ -78,6 +78,7 @@ class Local(Adapter):
     """
 
     name = "local"
+    in_content_order = True
     works_on_dask = True
     views_apart = True
 

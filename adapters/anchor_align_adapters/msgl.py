@@ -84,6 +84,7 @@ class MSGL(Adapter):
     """
 
     name = "msgl"
+    in_content_order = True
 
     def __init__(
         self,

@@ -42,6 +42,7 @@ class Precomputed(Adapter):
     """
 
     name = "precomputed"
+    in_content_order = True
     chooses_n_anchors = True
     works_on_dask = True
     views_apart = True

@@ -75,6 +75,7 @@ class SFMC(Adapter):
     """
 
     name = "sfmc"
+    in_content_order = True
     works_on_dask = True
 
     def __init__(

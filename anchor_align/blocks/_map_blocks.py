@@ -205,12 +205,15 @@ def run_rows(function: Callable[[slice], object], n_rows: int, *, width: int) ->
     deque(map_rows(function, n_rows, width=width), maxlen=0)
 
 
-def empty(shape: tuple[int, int], dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Array for a large result: in memory or, if :func:`working` says so, in an unnamed file that ends with it."""
+def empty(shape: tuple[int, ...], dtype: npt.DTypeLike, *, on_disk: bool = False) -> npt.NDArray[Any]:
+    """Array for a large result: in memory or, if :func:`working` says so, in an unnamed file that ends with it.
+
+    ``on_disk`` puts it in a file in any case.
+    """
     work = _current.get()
-    if work is None or not work.on_disk:
-        return np.empty(shape, dtype)
-    return empty_on_disk(shape, np.dtype(dtype), work.folder)
+    if on_disk or (work is not None and work.on_disk):
+        return empty_on_disk(shape, np.dtype(dtype), None if work is None else work.folder)
+    return np.empty(shape, dtype)
 
 
 def growing(n_arrays: int) -> GrowingArrays:

@@ -11,8 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import IndexArray, is_sparse
-from ._array_files import SCATTERED, empty_on_disk, in_file, read_rows, write_rows
+from ._array_files import SCATTERED, in_file, read_rows, write_rows
 from ._engines import is_distributed
+from ._map_blocks import empty
 from ._sample_names import JoinedSamples, Name, join_samples
 
 
@@ -67,7 +68,8 @@ def join_tables(
 def take_rows(X: Any, rows: IndexArray | None) -> Any:
     """The given rows of a matrix, in a copy; where ``rows`` is -1, NaN, or nothing if the matrix is sparse.
 
-    Whole numbers become float64 if rows are missing. Rows of a file are copied to an unnamed file.
+    Whole numbers become float64 if rows are missing. Dense rows of a file are copied to an unnamed file, others to
+    where :func:`~anchor_align.blocks.empty` puts arrays.
     """
     if rows is None:
         return X
@@ -76,18 +78,16 @@ def take_rows(X: Any, rows: IndexArray | None) -> Any:
     if is_sparse(X):
         # Missing samples take the empty row behind the last one.
         extended = sp.vstack([X, sp.csr_array((1, X.shape[1]), dtype=X.dtype)], format="csr") if some_missing else X
-        return extended[np.where(missing, X.shape[0], rows)]
+        return read_rows(extended, np.where(missing, X.shape[0], rows))
     dtype = X.dtype if X.dtype.kind == "f" or not some_missing else np.dtype(np.float64)
-    shape = (len(rows), *X.shape[1:])
-    if not in_file(X):
-        out = np.empty(shape, dtype)
+    out = empty((len(rows), *X.shape[1:]), dtype, on_disk=in_file(X))
+    if not in_file(out):
         out[~missing] = X[rows[~missing]]
         out[missing] = np.nan if some_missing else 0
         return out
-    stored = empty_on_disk(shape, dtype, None)
     for start in range(0, len(rows), SCATTERED):
         part = slice(start, start + SCATTERED)
         block = np.full((len(rows[part]), *X.shape[1:]), np.nan if some_missing else 0, dtype)
         block[~missing[part]] = read_rows(X, rows[part][~missing[part]])
-        write_rows(stored, part, block)
-    return stored
+        write_rows(out, part, block)
+    return out

@@ -118,8 +118,8 @@ def _balanced_sum(views: Iterable[FloatArray], mask: BoolArray | None) -> FloatA
     for view, own in enumerate(views):
         with np.errstate(all="ignore"):
             present = own if mask is None else own[mask[view]]
-            size = present.std() if len(present) else 0.0
-            own /= size if size > ROUNDING * abs(present.mean()) else np.inf
+            clear = len(present) > 0 and present.std() > ROUNDING * abs(present.mean())
+            own /= present.std() if clear else np.inf
             if mask is not None:
                 own[~mask[view]] = 0.0
             total = own if total is None else np.add(total, own, out=total)

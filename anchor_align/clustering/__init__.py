@@ -13,6 +13,7 @@ from ._fuse import fuse
 from ._load_model import clusterer_of, load
 from ._pipeline import Pipeline, ViewGraphs, count_anchors
 from ._progress import FitProgress, progress_text, time_text
+from ._sample_order import in_order_of_fit, labels_of_data
 from ._saved_models import ModelFacts, SavedModel
 from ._views import Views, check_views
 
@@ -49,6 +50,8 @@ __all__ = [
     "count_anchors",
     "fit_quality",
     "fuse",
+    "in_order_of_fit",
+    "labels_of_data",
     "load",
     "progress_text",
     "stability",

@@ -28,6 +28,7 @@ from ._criteria import stability
 from ._pipeline import Fused, Pipeline, ViewGraphs, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, fused_graph, nearest_mean
 from ._ranking import DRAWS, SAMPLE, draw_seeds, sample_views
+from ._sample_order import in_order_of_fit
 from ._views import Views, check_views
 
 # What each curve shows, in a few words.
@@ -232,6 +233,7 @@ def _fit(candidate: Candidate, views: Views, n_clusters: int, seed: int) -> _Hal
         len(views.matrices),
     )
     pipeline = Pipeline(adapter, n_clusters, n_anchors, seed)
+    views = in_order_of_fit(adapter, views)
     graphs = pipeline.build(views)
     return _Half(pipeline, graphs, pipeline.fuse(graphs, fusion, candidate.lam), views)
 

@@ -29,6 +29,7 @@ from ._prediction import Prediction, cluster_means, count_labels, known_rows, me
 from ._progress import FitProgress, Reporter, check_progress, reporting
 from ._ranking import Ranking, best_first
 from ._resources import STORAGES, check_engine, check_resources, check_storage, choose_storage, estimate
+from ._sample_order import graphs_in_order, in_order_of_fit, labels_of_data
 from ._views import Views, check_views
 
 NESTED = "adapter__"  # what names of the adapter's settings begin with in set_params
@@ -225,9 +226,6 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
             adapter = self._make_adapter()
         fusion = check_fusion(adapter, self.fusion)
         checked = check_views(views, self.column_groups, mask=mask, missing=self.missing, join=self.join)
-        order = checked.order_of_names
-        if order is not None:
-            checked = checked.in_order(order)
         reference = check_reference(self.reference, len(checked.matrices), checked.names)
         if self.weights is not None and not is_auto(self.weights):
             check_weights(self.weights, len(checked.matrices))
@@ -251,9 +249,13 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                 begin=reporter.begin,
             )
             with self._working(pipeline, checked, fusion, storage, reporter) as pipeline:
-                graphs = pipeline.build(checked)
+                fitted = in_order_of_fit(adapter, checked)
+                graphs = pipeline.build(fitted)
                 fused = pipeline.fuse(graphs, fusion, lam)
                 clusters = pipeline.cluster(fused)
+                if fitted.rows is not None and not fitted.is_named:
+                    numbered = labels_of_data(clusters.labels, fitted.rows)[fitted.rows]
+                    clusters = replace(clusters, labels=numbered)
                 embedding, vectors = clusters.embedding, clusters.vectors
                 if embedding is None or vectors is None:
                     embedding, vectors = fused.embed(n_clusters)
@@ -262,16 +264,16 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                 if fused.graph is not None and not means_reproduce(vectors, means, clusters.labels):
                     known = known_rows(fused.graph, clusters.labels, clusters.n_found)
                 labels: Any = checked.engine.gather(clusters.labels) if gather else clusters.labels
+                learned, graph = graphs.learned, fused.graph
+                if fitted.rows is not None:
+                    # Results are in the order of the user's samples.
+                    back = np.argsort(fitted.rows)
+                    labels, vectors = labels[back], take_rows(vectors, back)
+                    if graph is not None:
+                        graph, *kept = graphs_in_order([graph, *learned.graphs], back)
+                        learned = replace(learned, graphs=kept)
 
         warn_of_chance(fused.aligner, checked.names)
-        learned, graph = graphs.learned, fused.graph
-        if order is not None:
-            # Results are in the order of the user's samples.
-            back = np.argsort(order)
-            checked = replace(checked.in_order(back), matrices=[])
-            labels, vectors = labels[back], take_rows(vectors, back)
-            graph = None if graph is None else take_rows(graph, back)
-            learned = replace(learned, graphs=[take_rows(Z, back) for Z in learned.graphs])
         self.labels_: IndexArray = labels
         # One of five types, which depends on storage and views.
         self.fused_graph_: Any = graph
@@ -295,7 +297,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         self._cluster_sizes = count_labels(clusters.labels, clusters.n_found)
         self._name_features()
         self._prediction = Prediction(
-            graphs.adapter, graphs.learned, graphs.rows.sizes, fused.rows.recipe, embedding, means, known
+            graphs.adapter, learned, graphs.rows.sizes, fused.rows.recipe, embedding, means, known
         )
         return self
 

@@ -47,6 +47,7 @@ class ViewGraphs:
     learned: AnchorGraphs
     rows: GraphSet
     chosen: dict[str, Any]  # these settings, and the scores behind them
+    numbers: IndexArray | None = None  # rows of the data, in the order of the graphs
 
     @cached_property
     def grams(self) -> GramMatrices:
@@ -131,7 +132,7 @@ class Pipeline:
         if not adapter.chooses_n_anchors:
             self._check_counts(rows.sizes)
         kept = rows.graphs if isinstance(rows, StoredGraphs) else ()
-        return ViewGraphs(adapter, replace(learned, graphs=kept), rows, chosen)
+        return ViewGraphs(adapter, replace(learned, graphs=kept), rows, chosen, views.rows)
 
     def fuse(self, graphs: ViewGraphs, fusion: Fusion, lam: float) -> Fused:
         """Match the anchors if the fusion needs it, and fuse."""
@@ -155,7 +156,7 @@ class Pipeline:
         weights = self._weights(graphs, fusion, permutations, maps)
         recipe = Recipe(fusion, tuple(maps), tuple(check_weights(weights, len(sizes))))
         if graphs.rows.mask is not None:
-            recipe.check_present(graphs.rows.mask)
+            recipe.check_present(graphs.rows.mask, graphs.numbers)
         self.begin("fuse")
         rows = FusedRows(graphs.rows, recipe)
         graph = read_only(rows.stored()) if self.keep else None

@@ -17,6 +17,7 @@ from ..plugins import contained, one_line
 from ._candidates import Candidate, CandidateResult, ChoiceCost, ChoiceProgress
 from ._criteria import Criteria, DrawCriteria, chosen_setting
 from ._pipeline import Pipeline, check_fusion, count_anchors
+from ._sample_order import in_order_of_fit
 from ._views import Views
 
 # Separates the random numbers of the sample and the draws from those that adapters draw with the same seed.
@@ -135,7 +136,7 @@ class Ranking:
         started = time.perf_counter()
         with contained(seed), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a fit with the chosen candidate warns
-            graphs = pipeline.build(views)
+            graphs = pipeline.build(in_order_of_fit(adapter, views))
             shared = time.perf_counter() - started
             for place, candidate in enumerate(group):
                 started = time.perf_counter()

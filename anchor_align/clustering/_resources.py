@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import is_sparse
-from ..blocks import DEFAULT_MEMORY, available_memory, check_disk, readable_size
+from ..blocks import DEFAULT_MEMORY, available_memory, check_disk, in_file, readable_size
 from ..errors import FileError, InputError, NotEnoughMemoryError
 from ..fusion import Fusion
 from ..graphs import count_directions
 from ..plugins import Adapter
+from ._sample_order import is_reordered, n_bytes
 from ._views import Views
 
 STORAGES = ("memory", "disk", "never", "auto")
@@ -24,13 +25,16 @@ LEAST_WORK = 2**23  # least memory for blocks of rows
 class Need:
     """Bytes of all graphs with the fused one, of the embedding, and of data in memory for every sample.
 
-    ``copies`` are copies of the samples that anchors are learned from, if samples are missing.
+    ``copies`` are those of the samples that anchors are learned from, if samples are missing, and those of views in
+    another order of the samples. Graphs and embedding count twice then: they are put back in the order of the data.
+    ``files`` are copies of views that are in files, which are in files, too.
     """
 
     graphs: int
     embedding: int
     samples: int
     copies: int = 0
+    files: int = 0
 
     def memory(self, storage: str) -> int:
         large = self.graphs + self.embedding + self.copies
@@ -38,7 +42,7 @@ class Need:
 
     def disk(self, storage: str) -> int:
         kept = self.embedding + self.copies
-        return {"memory": 0, "disk": self.graphs + kept, "never": kept}[storage]
+        return self.files + {"memory": 0, "disk": self.graphs + kept, "never": kept}[storage]
 
 
 def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fusion: Fusion) -> Need:
@@ -46,14 +50,19 @@ def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fu
     itemsize = 4 if all(X.dtype == np.float32 for X in views.matrices) else 8
     graph = adapter.graph_bytes(n, n_anchors, itemsize)
     fused = fusion.graph_bytes(graph, n * n_anchors * itemsize, n_views)
-    copies = 0
+    copies = files = 0
     if views.mask is not None:
         kept = views.mask.mean(axis=1)
-        sizes = [X.data.nbytes + X.indices.nbytes if is_sparse(X) else X.nbytes for X in views.matrices]
-        copies = sum(int(part * size) for size, part in zip(sizes, kept, strict=True))
-    # For k-means a distance, a norm and labels; and the labels of the result.
+        copies = sum(int(part * n_bytes(X)) for X, part in zip(views.matrices, kept, strict=True))
+    times = 1
+    samples = n * (2 * itemsize + 18)  # for k-means a distance, a norm and labels; and the labels of the result
+    if is_reordered(adapter, views):
+        times = 2
+        files = sum(n_bytes(X) for X in views.matrices if not is_sparse(X) and in_file(X))
+        copies += sum(n_bytes(X) for X in views.matrices if not is_sparse(X) and not in_file(X))
+        samples += sum(n_bytes(X) for X in views.matrices if is_sparse(X))  # always in memory
     directions = count_directions(n_clusters, adapter.directions, min(n, n_views * n_anchors))
-    return Need(n_views * graph + fused, n * directions * itemsize, n * (2 * itemsize + 18), copies)
+    return Need(times * (n_views * graph + fused), times * n * directions * itemsize, samples, copies, files)
 
 
 def check_resources(need: Need, storage: str, memory: int | None, folder: Path | None) -> int:
@@ -65,8 +74,8 @@ def check_resources(need: Need, storage: str, memory: int | None, folder: Path |
         raise NotEnoughMemoryError(
             f"The fit needs {readable_size(least)} of memory beyond the views; {there}.{_way_out(need, storage, limit)}"
         )
-    if storage != "memory":
-        check_disk(need.disk(storage), folder)
+    if disk := need.disk(storage):
+        check_disk(disk, folder)
     left = DEFAULT_MEMORY if limit is None else limit - least + LEAST_WORK
     return min(DEFAULT_MEMORY, left)
 
@@ -78,8 +87,8 @@ def choose_storage(need: Need, adapter: Adapter, memory: int | None, folder: Pat
         if limit is None or need.memory(storage) <= limit:
             with suppress(InputError, FileError):
                 check_storage(adapter, storage)
-                if storage != "memory":
-                    check_disk(need.disk(storage), folder)
+                if disk := need.disk(storage):
+                    check_disk(disk, folder)
                 return storage
     return "memory"
 

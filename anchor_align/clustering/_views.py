@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ class Views:
     ``columns`` has the column names of views that were DataFrames. ``mask``, views x samples, is False where a sample
     is missing; None if no sample is missing. ``samples`` has the names of the samples; None if they have none.
     ``notes`` say how samples were joined. ``by_name`` says that rows were paired by name: their order means nothing.
+    ``rows`` has the rows of the data in the order of these views; None if it is the same.
     """
 
     matrices: list[Any]
@@ -77,6 +79,7 @@ class Views:
     samples: tuple[Any, ...] | None = None
     notes: tuple[str, ...] = ()
     by_name: bool = False
+    rows: IndexArray | None = None
 
     @property
     def n_samples(self) -> int:
@@ -89,12 +92,15 @@ class Views:
         return int(self.mask.sum(axis=1).min() if apart else self.mask.all(axis=0).sum())
 
     @property
-    def order_of_names(self) -> IndexArray | None:
-        """Order that sorts the samples by name; None if they are sorted, or if their order is that of the user.
+    def is_named(self) -> bool:
+        """Whether the names of the samples say what belongs together, and not the order of the rows."""
+        return self.by_name and self.samples is not None
 
-        A fit goes over the samples in this order, so that the order of rows in tables does not change its result.
-        """
-        return None if self.samples is None or not self.by_name else name_order(self.samples)
+    @cached_property
+    def order_of_names(self) -> IndexArray | None:
+        """Order that sorts the samples by name; None if they are sorted."""
+        assert self.samples is not None
+        return name_order(self.samples)
 
     def content_order(self) -> IndexArray:
         """Numbers of the samples in an order that depends on their content only."""
@@ -107,6 +113,7 @@ class Views:
             matrices=[take_rows(X, order) for X in self.matrices],
             mask=None if self.mask is None else self.mask[:, order],
             samples=None if self.samples is None else tuple(self.samples[i] for i in order),
+            rows=order,
         )
 
     @property

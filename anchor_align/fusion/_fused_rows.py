@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import BoolArray, Graph, is_sparse
+from ..arrays import BoolArray, Graph, IndexArray, is_sparse
 from ..blocks import Parts, map_rows, read_rows
 from ..errors import AdapterError, InputError
 from ..graphs import GraphSet, Order, numbers_of_sample, permute_columns, store
@@ -51,12 +51,16 @@ class Recipe:
             return (Z.astype(dtype).toarray() if is_sparse(Z) else Z.astype(dtype, copy=False)) @ order.astype(dtype)
         return permute_columns(Z.astype(dtype, copy=is_sparse(Z)), order)
 
-    def check_present(self, mask: BoolArray) -> None:
-        """Every sample must be in a view with a weight > 0, or its mean is not defined."""
+    def check_present(self, mask: BoolArray, numbers: IndexArray | None = None) -> None:
+        """Every sample must be in a view with a weight > 0, or its mean is not defined.
+
+        ``numbers`` are those of the samples in the data, if their order is another one.
+        """
         if not self.fusion.weighs_views:
             return
         lost = np.flatnonzero(~mask[np.asarray(self.weights) > 0].any(axis=0))
         if lost.size:
+            lost = lost if numbers is None else np.sort(numbers[lost])
             raise InputError(
                 f"Sample {lost[0]} is only in views whose weight is zero ({lost.size} such samples); "
                 "give one of its views a weight > 0, or leave it out."

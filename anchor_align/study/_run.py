@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 
 from ..arrays import IndexArray
 from ..blocks import Memo, openmp_limit, working
-from ..clustering import Criteria, Pipeline, ViewGraphs, count_anchors
+from ..clustering import Criteria, Pipeline, ViewGraphs, count_anchors, in_order_of_fit, labels_of_data
 from ..errors import AnchorAlignError, InputError
 from ..graphs import GramMatrices
 from ..metrics import score_all
@@ -137,7 +137,7 @@ class Worker:
         )
         started = time.perf_counter()
         with _recorded() as warned, contained(run.seed):
-            graphs = pipeline.build(views)
+            graphs = pipeline.build(in_order_of_fit(adapter, views))
         # Anchors that another run found already count as if this run had searched for them.
         seconds = time.perf_counter() - started + self.memo.seconds
         computed: dict[str, Outcome] = {}
@@ -187,7 +187,7 @@ class Worker:
             started = time.perf_counter()
             with contained(pipeline.seed):
                 fused = pipeline.fuse(graphs, fusion, 0.0 if arm.lam is None else arm.lam)
-                labels = pipeline.cluster(fused).labels
+                labels = labels_of_data(pipeline.cluster(fused).labels, graphs.numbers)
             seconds = time.perf_counter() - started
             objective = upper_bound = None
             if fused.aligner is not None:

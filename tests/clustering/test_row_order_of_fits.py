@@ -6,17 +6,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from distributions import OUR_BASELINES
 
+import anchor_align.clustering._sample_order as sample_order
 from anchor_align import (
+    Adapter,
     AlignedClusterer,
     AnchorAligner,
+    AnchorGraphs,
     choose,
     cluster_number_curves,
     get_baseline,
     load_views,
 )
 from anchor_align.data import MultiViewData
+from anchor_align.errors import InputError
 from anchor_align.metrics import ari
 from anchor_align.study import compare
 
@@ -60,6 +65,92 @@ def test_shuffled_samples_have_the_same_clusters(adapter: str, params: dict[str,
     for seed in range(2):
         other, order = shuffled(data, seed)
         assert ari(expected[order], clusterer.fit_predict(other.views)) == 1.0
+
+
+CHAOTIC: list[tuple[str, str, dict[str, Any]]] = [
+    ("simulated", "fmcnof", {}),  # clusters lose all samples
+    ("digits", "fmvacc", {"n_anchors": 50}),  # more anchors than features
+    ("digits", "sfmc", {"n_anchors": 150}),  # whole numbers, and scores at the top of the map
+]
+
+
+@pytest.mark.parametrize(("name", "adapter", "settings"), CHAOTIC)
+@pytest.mark.filterwarnings("ignore:sfmc found", "ignore:fmcnof", "ignore:View")
+def test_methods_that_enlarge_rounding_have_the_same_embedding(name: str, adapter: str, settings: Any) -> None:
+    """Not only the same clusters: a fit gets the same input, so that every digit is the same."""
+    data = load_views(name)
+    clusterer = AlignedClusterer(adapter, n_clusters=data.n_clusters or 2, random_state=1, **settings)
+    labels, embedding = clusterer.fit_predict(data.views), clusterer.embedding_
+    other, order = shuffled(data, 5)
+    assert ari(labels[order], clusterer.fit_predict(other.views)) == 1.0
+    np.testing.assert_array_equal(embedding[order], clusterer.embedding_)
+
+
+@pytest.mark.parametrize("storage", ["memory", "disk"])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_results_are_in_the_order_of_the_data(storage: str, kind: Any) -> None:
+    """Graphs, embedding and labels of sample i are in row i; clusters are numbered as they first appear."""
+    data = digits()
+    views = [kind(X) for X in data.views]
+    clusterer = AlignedClusterer("lmvsc", n_clusters=10, storage=storage, random_state=0).fit(views)
+    labels = clusterer.labels_
+    assert list(dict.fromkeys(labels.tolist())) == list(range(10))
+    np.testing.assert_array_equal(clusterer.predict(views), labels)
+    np.testing.assert_allclose(clusterer.transform(views), clusterer.embedding_, atol=1e-9)
+    for rows in (slice(0, 50), slice(300, 400)):
+        again = clusterer.transform([X[rows] for X in views])
+        np.testing.assert_allclose(again, clusterer.embedding_[rows], atol=1e-9)
+    fused = np.mean(
+        [np.asarray(Z)[:, p] for Z, p in zip(clusterer.anchor_graphs_.graphs, clusterer.permutations_, strict=True)],
+        axis=0,
+    )
+    np.testing.assert_allclose(np.asarray(clusterer.fused_graph_), fused, atol=1e-9)
+    for result in (clusterer.fused_graph_, *clusterer.anchor_graphs_.graphs):
+        assert not result.flags.writeable
+
+
+class AsTheyCome(Adapter):
+    """Says which first rows it got; the graphs are those of two anchors."""
+
+    name = "as-they-come"
+    got: list[float] = []  # noqa: RUF012  # one list for all instances
+
+    def anchor_graphs(self, views: Any, *, n_clusters: int, n_anchors: int, random_state: int) -> AnchorGraphs:
+        """Halves of the samples, by their first number."""
+        self.got.append(float(views[0][0, 0]))
+        Z = np.eye(n_anchors)[(np.argsort(np.argsort(views[0][:, 0])) * n_anchors) // len(views[0])]
+        return AnchorGraphs([Z for _ in views])
+
+
+class ByContent(AsTheyCome):
+    """The same, in an order of its own."""
+
+    name = "by-content"
+    in_content_order = True
+
+
+def test_other_adapters_get_the_samples_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless they say that any order will do, and the data are small enough to be copied."""
+    X = np.random.default_rng(0).random((60, 3))
+    first = []
+    for adapter, most in ((AsTheyCome(), 100), (ByContent(), 100), (ByContent(), 59)):
+        monkeypatch.setattr(sample_order, "MOST_SAMPLES", most)
+        for rows in (X, X[::-1]):
+            AlignedClusterer(adapter, n_clusters=2, n_anchors=2, random_state=0).fit([rows, rows])
+        first.append(AsTheyCome.got[-2:])
+    as_they_come, by_content, too_many = first
+    assert as_they_come == too_many == [X[0, 0], X[-1, 0]]
+    assert by_content[0] == by_content[1]
+
+
+def test_an_error_names_the_sample_of_the_data() -> None:
+    """Not the place that it has in the fit."""
+    data = digits(100)
+    mask = np.ones((3, 100), dtype=bool)
+    mask[0, 41] = mask[1, 41] = False
+    clusterer = AlignedClusterer("lmvsc", n_clusters=3, weights=[1.0, 1.0, 0.0], random_state=0)
+    with pytest.raises(InputError, match=r"^Sample 41 is only in views whose weight is zero"):
+        clusterer.fit(data.views, mask=mask)
 
 
 @pytest.mark.parametrize("name", OUR_BASELINES)
