@@ -173,6 +173,7 @@ class FreeAnchors:
         self._parts = X.parts()
         self._beta = beta
         self._graph = self._parts
+        self._rounding = float(np.finfo(X.dtype).eps ** 0.5)  # half of the digits
 
     def first_graph(self, A: FloatArray) -> GraphSums:
         return self._keep(self._parts.map(_first_step, A))
@@ -182,7 +183,12 @@ class FreeAnchors:
         return self._keep(self._parts.zip(self._graph).map(_next_step, A, self._beta))
 
     def next_anchors(self, sums: GraphSums, A: FloatArray) -> FloatArray:
-        return np.asarray(np.linalg.pinv(sums.gram, hermitian=True) @ sums.products)
+        """The shortest of the best anchors for the graph, in the directions that the sums determine.
+
+        The paper's code keeps all directions above rounding. What it finds in the smallest ones has hardly a correct
+        digit, and the rounds enlarge the rest, so that other anchors would be found on another processor.
+        """
+        return np.asarray(np.linalg.pinv(sums.gram, rcond=self._rounding, hermitian=True) @ sums.products)
 
     def square_size(self, sums: GraphSums, A: FloatArray) -> float:
         """|Z A|^2 + beta |Z|^2."""
