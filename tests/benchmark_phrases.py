@@ -213,6 +213,7 @@ def overheads(r: Stored) -> list[str]:
     """What is around the work."""
     return [
         f"relative to a new scan of all distributions | {r['by_name']:.2f} |",
+        f"relative to one that takes them as they stand | {span(r['order'].values())} |",
         f"relative to the import of numpy, scipy and scikit-learn | {r['start']:.2f} |",
         f"{r['plans']['1000 repeats']:.1f} s; {r['plans']['1000 settings']:.1f} s if every run has its own settings",
     ]

@@ -1,4 +1,4 @@
-"""What a fit by name and the plan of a study cost beyond their computations."""
+"""What a fit by name, the order of its samples and the plan of a study cost beyond their computations."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -18,6 +19,8 @@ from anchor_align.study import _study, compare
 
 NAME_BAR, PLAN_BAR = 0.2, 1.0  # a name against a scan of all distributions; seconds of 1000 runs
 TURNS = 11
+ORDER_BAR = 1.25  # a fit in content order against one of the samples as they stand
+ORDERED: dict[str, tuple[int, int]] = {"lmvsc": (2000, 100), "local": (2000, 100), "local, 190 MB": (60_000, 200)}
 STUDIES: dict[str, dict[str, Any]] = {
     "1000 repeats": {"repeats": 1000},
     "100 settings, 10 repeats": {"params": {"alpha": [float(a) for a in range(1, 101)]}, "repeats": 10},
@@ -41,18 +44,46 @@ def run(quick: bool, max_anchors: int, report: Callable[[str], None]) -> dict[st
     named = _median(lambda: AlignedClusterer("lmvsc", n_clusters=4, random_state=0).fit(views))
     made = _median(lambda: AlignedClusterer(get_adapter("lmvsc"), n_clusters=4, random_state=0).fit(views))
     report(f"fit by name / fit of an instance, 200 samples: {named / made:.2f}")
+    orders = {
+        name: _order_cost(name.partition(",")[0], *size) for name, size in list(ORDERED.items())[: 2 if quick else 3]
+    }
+    for name, ratio in orders.items():
+        report(f"samples in content order / as they stand, {name}: {ratio:.2f}   (bar: <= {ORDER_BAR:g})")
     start = float(subprocess.run([sys.executable, "-c", START], capture_output=True, check=True, text=True).stdout)
     report(f"start of a study with all plug-ins / import of numpy, scipy and scikit-learn alone: {start:.2f}")
     plans = {name: _plan(settings) for name, settings in STUDIES.items()}
     for name, seconds in plans.items():
         report(f"plan of 1000 runs, {name}: {seconds:.2f} s   (bar: <= {PLAN_BAR:g} s)")
-    passed = again <= NAME_BAR * anew and max(plans.values()) <= PLAN_BAR
-    return {"by_name": again / anew, "fit": named / made, "start": start, "plans": plans, "summary": {"passed": passed}}
+    passed = again <= NAME_BAR * anew and max(plans.values()) <= PLAN_BAR and max(orders.values()) <= ORDER_BAR
+    return {
+        "by_name": again / anew,
+        "fit": named / made,
+        "order": orders,
+        "start": start,
+        "plans": plans,
+        "summary": {"passed": passed},
+    }
 
 
-def _median(call: Callable[[], object]) -> float:
+def _order_cost(name: str, n_samples: int, n_features: int) -> float:
+    """Fit of shuffled planted samples, relative to one that takes them as they stand."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(10, size=n_samples)
+    views = [
+        rng.standard_normal((10, n_features))[labels] + rng.standard_normal((n_samples, n_features)) for _ in range(2)
+    ]
+    kind = type(get_adapter(name))
+    stay = type(kind.__name__, (kind,), {"in_content_order": False})
+    ordered, as_they_stand = (
+        _median(partial(AlignedClusterer(adapter(), n_clusters=10, random_state=0).fit, views), turns=5)
+        for adapter in (kind, stay)
+    )
+    return ordered / as_they_stand
+
+
+def _median(call: Callable[[], object], turns: int = TURNS) -> float:
     times = []
-    for _ in range(TURNS):
+    for _ in range(turns):
         start = time.process_time()
         call()
         times.append(time.process_time() - start)
