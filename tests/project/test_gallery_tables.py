@@ -280,6 +280,21 @@ def test_page_shows_what_is_published_and_what_is_run() -> None:
         assert number(row[arm]) == pytest.approx(100 * found.mean["acc"], abs=0.6)
 
 
+def test_counts_of_the_ablation_follow_its_table() -> None:
+    """In how many rows concat and the rotated mean are above the others."""
+    text = (PAGES / "ablation.md").read_text(encoding="utf-8")
+    rows = [row for row in tables(text)["Alignment: ACC in %"] if row["footing"] != "published"]
+    above = {
+        (arm, other): sum(number(row[arm]) > number(row[other]) for row in rows)
+        for arm, other in (("concat", "aligned"), ("rotated", "aligned"), ("rotated", "concat"))
+    }
+    assert f"`concat` is above `aligned` in {above['concat', 'aligned']} of our {len(rows)} rows" in text
+    assert (
+        f"`rotated` is above `aligned` in {above['rotated', 'aligned']} of {len(rows)} rows and above `concat` in "
+        f"{above['rotated', 'concat']}." in text
+    )
+
+
 def test_page_of_running_times_has_the_published_ratios() -> None:
     """As the script works them out, and a row for each method and data set of ours."""
     ours, published = tables((PAGES / "running_time.md").read_text(encoding="utf-8")).values()
