@@ -24,6 +24,10 @@ OTHER = (
     "DATA/leaf.npz DATA/speech.npz DATA/cells.npz DATA/mice.npz DATA/motions.npz DATA/vowels.npz DATA/mnist-5k.npz"
 )
 PAIRS = "--data digits DATA/UCI-Digit_3v.npz DATA/MSRC-v1.npz DATA/BDGP_3v.npz --anchors 2 1 5 --repeats 5"
+SHUFFLED = (
+    "DATA/FMVACC_synthetic.npz DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz DATA/UCI-Digit_3v.npz "
+    "DATA/BDGP_3v.npz DATA/100Leaves.npz DATA/Scene-15.npz digits"
+)
 COMMANDS: dict[str, tuple[str, ...]] = {
     "ablation": (
         f"paper/ablation.py {PAPER} --draws 10 --rotated -j 1 --cache runs --format md",
@@ -89,6 +93,11 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "settings": (
         "settings.py simulated digits breast-cancer DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/UCI-Digit_3v.npz "
         "DATA/BBCSport.npz DATA/Hdigit.npz DATA/BDGP_3v.npz DATA/Scene-15.npz --sample 600 --draws 3",
+    ),
+    "shuffled_rows": (
+        f"shuffled_rows.py {SHUFFLED} --draws 3",
+        f"shuffled_rows.py {SHUFFLED} --draws 3 --as-they-stand",
+        "shuffled_rows.py DATA/Hdigit.npz DATA/MNIST-60k_4v_constructed.npz --adapters local lmvsc fmvacc --draws 2",
     ),
     "simulated_graphs": ("paper/simulated_graphs.py --data DATA/FMVACC_synthetic.npz", "paper/simulated_graphs.py"),
     "simulated_table": (

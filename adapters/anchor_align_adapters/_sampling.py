@@ -128,14 +128,12 @@ def _lowest(views: Sequence[ScaledRows]) -> Minima:
 def _first_scores(views: Sequence[ScaledRows], low: Minima) -> Scored:
     """Sum over all features of the distance of a sample from the minimum of the feature; and the key."""
     scores, keys = np.zeros((2, views[0].shape[0]))
-    for X, minima in zip(views, low.views, strict=True):
-        _add_features(scores, keys, X, minima)
+    for view, (X, minima) in enumerate(zip(views, low.views, strict=True)):
+        _add_features(scores, keys, X, minima, sorting_direction(X.shape[1], view))
     return Scored(views[0].first, scores, keys)
 
 
-def _add_features(scores: FloatArray, keys: FloatArray, X: ScaledRows, low: FloatArray) -> None:
-    direction = sorting_direction(X.shape[1])
-
+def _add_features(scores: FloatArray, keys: FloatArray, X: ScaledRows, low: FloatArray, direction: FloatArray) -> None:
     def add(rows: slice) -> None:
         block = _divided(X, rows)
         if is_sparse(block) and not low.any():

@@ -50,6 +50,7 @@ from ._named_tables import join_tables as join_tables
 from ._named_tables import table_names as table_names
 from ._named_tables import take_rows as take_rows
 from ._numbering import number_by_appearance as number_by_appearance
+from ._row_order import content_order as content_order
 from ._row_order import row_order
 from ._row_order import sorting_direction as sorting_direction
 from ._row_order import spread_places as spread_places

@@ -97,10 +97,11 @@ def check_finite(
     mask: Sequence[Any] | BoolArray | None = None,
     samples: Sequence[Any] | None = None,
     hint: str = "",
+    numbers: IndexArray | None = None,
 ) -> None:
     """Name the first view with NaN or infinity. Rows of missing samples, by the mask, are ignored.
 
-    ``samples`` are the names of the rows; ``hint`` ends the message with a way out.
+    ``samples`` are the names of the rows, ``numbers`` those in the data; ``hint`` ends the message with a way out.
     """
     rows: Sequence[Any] | BoolArray = [None] * len(graphs) if mask is None else mask
     for view, Z, present in zip(names or range(len(graphs)), graphs, rows, strict=True):
@@ -111,7 +112,11 @@ def check_finite(
         if count:
             at = int(np.argmax(parts[:, 1] > 0))
             first = int(parts[:at, 0].sum() + parts[at, 2])
-            where = f"row {first}" if samples is None else f"sample {samples[first]!r}"
+            where = (
+                f"row {first if numbers is None else numbers[first]}"
+                if samples is None
+                else f"sample {samples[first]!r}"
+            )
             raise InputError(
                 f"View {view} has NaN or infinity in {count} of {Z.shape[0]} rows (first: {where}); "
                 f"{what} must be finite{hint}."

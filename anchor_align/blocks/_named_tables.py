@@ -65,11 +65,11 @@ def join_tables(
     return [take_rows(X, rows) for X, rows in zip(matrices, joined.rows, strict=True)], joined
 
 
-def take_rows(X: Any, rows: IndexArray | None) -> Any:
+def take_rows(X: Any, rows: IndexArray | None, *, on_disk: bool | None = None) -> Any:
     """The given rows of a matrix, in a copy; where ``rows`` is -1, NaN, or nothing if the matrix is sparse.
 
-    Whole numbers become float64 if rows are missing. Dense rows of a file are copied to an unnamed file, others to
-    where :func:`~anchor_align.blocks.empty` puts arrays.
+    Whole numbers become float64 if rows are missing. Dense rows are copied to where
+    :func:`~anchor_align.blocks.empty` puts arrays, with ``on_disk`` to an unnamed file; None: those of a file.
     """
     if rows is None:
         return X
@@ -80,7 +80,7 @@ def take_rows(X: Any, rows: IndexArray | None) -> Any:
         extended = sp.vstack([X, sp.csr_array((1, X.shape[1]), dtype=X.dtype)], format="csr") if some_missing else X
         return read_rows(extended, np.where(missing, X.shape[0], rows))
     dtype = X.dtype if X.dtype.kind == "f" or not some_missing else np.dtype(np.float64)
-    out = empty((len(rows), *X.shape[1:]), dtype, on_disk=in_file(X))
+    out = empty((len(rows), *X.shape[1:]), dtype, on_disk=in_file(X) if on_disk is None else on_disk)
     if not in_file(out):
         out[~missing] = X[rows[~missing]]
         out[missing] = np.nan if some_missing else 0

@@ -10,13 +10,16 @@ embedding that was computed from the same rows in another order.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import partial
+from collections.abc import Iterable, Sequence
+from functools import partial, reduce
+from operator import add
+from typing import Any
 
 import numpy as np
 
 from ..arrays import BoolArray, FloatArray, IndexArray
-from ._map_blocks import run_rows
+from ._column_stats import ColumnStats, block_stats
+from ._map_blocks import map_rows, run_rows
 from ._scaled_rows import ScaledRows
 
 BLOCK = 2**18  # rows whose places are found at once
@@ -47,7 +50,7 @@ def row_order(*sources: ScaledRows, mask: BoolArray | None = None, places: Index
     """
     if not sources[0].engine.distributed:
         # One view at a time: the products of all views together may need more memory than the views.
-        views = (_along_directions((source,))[0][0] for source in sources)
+        views = (_along_directions((source,), view)[0][0] for view, source in enumerate(sources))
         values = next(views) if len(sources) == 1 and mask is None else _balanced_sum(views, mask)
         return _rows_of([values], places)
     # Nothing is missing on a cluster. One number for each row goes to one worker, whatever the number of views.
@@ -58,21 +61,50 @@ def row_order(*sources: ScaledRows, mask: BoolArray | None = None, places: Index
     return order
 
 
+def content_order(matrices: Sequence[Any], mask: BoolArray | None = None) -> IndexArray:
+    """Numbers of the samples of several views, in an order that depends on their content only.
+
+    The range of every feature counts as one. Otherwise a feature with large numbers, such as a time in nanoseconds,
+    would leave nothing of the others but rounding.
+    """
+    present = [None] * len(matrices) if mask is None else mask
+    return row_order(*map(_with_equal_ranges, matrices, present), mask=mask)
+
+
+def _with_equal_ranges(X: Any, present: BoolArray | None) -> ScaledRows:
+    if present is not None and not present.any():
+        return ScaledRows(X)
+    stats = ScaledRows(X).stats() if present is None else _stats_of_present(ScaledRows(X), present)
+    with np.errstate(over="ignore"):
+        width = stats.high - stats.low
+    return ScaledRows(X, centre=stats.low, divisor=np.where(width > 0, width, np.inf), known=stats)
+
+
+def _stats_of_present(rows: ScaledRows, present: BoolArray) -> ColumnStats:
+    """Statistics of the samples that a view has: the others may have anything."""
+    at = np.flatnonzero(present)
+    found = map_rows(lambda part: block_stats(rows.block(at[part])), len(at), width=2 * rows.width)
+    return reduce(add, found)
+
+
 def spread_places(n_rows: int, size: int, rng: np.random.Generator) -> IndexArray:
     """A random sample of places, spread evenly: one from each of ``size`` parts."""
     edges = np.arange(size + 1) * n_rows // size
     return np.asarray(edges[:-1] + (rng.random(size) * np.diff(edges)).astype(np.intp))
 
 
-def sorting_direction(width: int) -> FloatArray:
-    """The vector whose products with rows, or with centres, order them."""
-    return np.random.default_rng(width).standard_normal(width)
+def sorting_direction(width: int, view: int = 0) -> FloatArray:
+    """The vector whose products with rows, or with centres, order them.
+
+    Views of equal width have different vectors: otherwise products of different samples could cancel or be equal.
+    """
+    return np.random.default_rng([width, view] if view else width).standard_normal(width)
 
 
-def _along_directions(sources: tuple[ScaledRows, ...]) -> list[FloatArray]:
+def _along_directions(sources: tuple[ScaledRows, ...], first_view: int = 0) -> list[FloatArray]:
     """Products of all rows of a part, views x rows; a list, so that sums over parts join them."""
     n = sources[0].shape[0]
-    vectors = [sorting_direction(rows.shape[1]) * rows.factor for rows in sources]
+    vectors = [sorting_direction(rows.shape[1], view) * rows.factor for view, rows in enumerate(sources, first_view)]
     values = np.empty((len(sources), n))
 
     def multiply(part: slice) -> None:
@@ -93,12 +125,18 @@ def _moments(sources: tuple[ScaledRows, ...]) -> list[FloatArray]:
 
 
 def _spreads(moments: list[FloatArray]) -> FloatArray:
-    """Standard deviation of the products of each view over all parts; infinite for a constant view."""
+    """Standard deviation of each view's products over all parts, over its weight; infinite for a constant view."""
     numbers, means, squares = np.stack(moments, axis=1)
     with np.errstate(all="ignore"):
         mean = (numbers * means).sum(axis=0) / numbers.sum(axis=0)
         spread = np.sqrt((squares + numbers * (means - mean) ** 2).sum(axis=0) / numbers.sum(axis=0))
-        return np.where(spread > ROUNDING * np.abs(mean), spread, np.inf)
+        weights = np.array([_view_weight(view) for view in range(len(spread))])
+        return np.where(spread > ROUNDING * np.abs(mean), spread / weights, np.inf)
+
+
+def _view_weight(view: int) -> float:
+    """Weight of a view's products in the order. With equal weights, sums over views of a single feature often tie."""
+    return float(np.random.default_rng(view).uniform(0.5, 1.0))
 
 
 def _balanced(sources: tuple[ScaledRows, ...], sizes: FloatArray) -> list[FloatArray]:
@@ -110,7 +148,7 @@ def _balanced(sources: tuple[ScaledRows, ...], sizes: FloatArray) -> list[FloatA
 
 
 def _balanced_sum(views: Iterable[FloatArray], mask: BoolArray | None) -> FloatArray:
-    """Sum of the views' products, each over its standard deviation, in their place.
+    """Weighted sum of the views' products, each over its standard deviation, in their place.
 
     Missing samples and constant views count as zero.
     """
@@ -119,7 +157,7 @@ def _balanced_sum(views: Iterable[FloatArray], mask: BoolArray | None) -> FloatA
         with np.errstate(all="ignore"):
             present = own if mask is None else own[mask[view]]
             clear = len(present) > 0 and present.std() > ROUNDING * abs(present.mean())
-            own /= present.std() if clear else np.inf
+            own /= present.std() / _view_weight(view) if clear else np.inf
             if mask is not None:
                 own[~mask[view]] = 0.0
             total = own if total is None else np.add(total, own, out=total)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, SupportsIndex
 
@@ -28,8 +29,8 @@ from ._pipeline import Pipeline, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, count_labels, known_rows, means_reproduce
 from ._progress import FitProgress, Reporter, check_progress, reporting
 from ._ranking import Ranking, best_first
-from ._resources import STORAGES, check_engine, check_resources, check_storage, choose_storage, estimate
-from ._sample_order import graphs_in_order, in_order_of_fit, labels_of_data
+from ._resources import STORAGES, check_engine, check_resources, check_storage, choose_storage, estimate, has_room
+from ._sample_order import allows_content_order, graphs_in_order, in_order_of_fit, number_labels
 from ._views import Views, check_views
 
 NESTED = "adapter__"  # what names of the adapter's settings begin with in set_params
@@ -248,14 +249,11 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                 weights=self.weights,
                 begin=reporter.begin,
             )
-            with self._working(pipeline, checked, fusion, storage, reporter) as pipeline:
-                fitted = in_order_of_fit(adapter, checked)
+            with self._working(pipeline, checked, fusion, storage, reporter) as (pipeline, fitted):
                 graphs = pipeline.build(fitted)
                 fused = pipeline.fuse(graphs, fusion, lam)
                 clusters = pipeline.cluster(fused)
-                if fitted.rows is not None and not fitted.is_named:
-                    numbered = labels_of_data(clusters.labels, fitted.rows)[fitted.rows]
-                    clusters = replace(clusters, labels=numbered)
+                clusters = replace(clusters, labels=number_labels(clusters.labels, fitted))
                 embedding, vectors = clusters.embedding, clusters.vectors
                 if embedding is None or vectors is None:
                     embedding, vectors = fused.embed(n_clusters)
@@ -267,6 +265,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                 learned, graph = graphs.learned, fused.graph
                 if fitted.rows is not None:
                     # Results are in the order of the user's samples.
+                    reporter.pause()
                     back = np.argsort(fitted.rows)
                     labels, vectors = labels[back], take_rows(vectors, back)
                     if graph is not None:
@@ -311,8 +310,8 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
     @contextmanager
     def _working(
         self, pipeline: Pipeline, views: Views, fusion: Fusion, storage: str, reporter: Reporter
-    ) -> Iterator[Pipeline]:
-        """Set memory, files and threads of a fit; refuse a fit that needs more than is free."""
+    ) -> Iterator[tuple[Pipeline, Views]]:
+        """Set memory, files, threads and the order of the samples; refuse a fit that needs more than is free."""
         adapter, n_anchors = pipeline.adapter, pipeline.n_anchors
         memory = check_size("memory", self.memory)
         if self.folder is not None and not isinstance(self.folder, (str, Path)):
@@ -322,9 +321,13 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
             check_storage(adapter, storage)
         check_engine(adapter, views, storage, memory, folder)
         work = None
+        by_content = allows_content_order(adapter, views)
         if adapter.works_by_blocks and not views.distributed:
             most = n_anchors if isinstance(n_anchors, int) else max(n_anchors)
-            need = estimate(adapter, views, most, pipeline.n_clusters, fusion)
+            need_of = partial(estimate, adapter, views, most, pipeline.n_clusters, fusion)
+            if by_content and not has_room(need_of(by_content=True), adapter, storage, memory, folder):
+                by_content = False  # the copy in this order is not worth refusing the fit
+            need = need_of(by_content=by_content)
             storage = choose_storage(need, adapter, memory, folder) if storage == "auto" else storage
             work = check_resources(need, storage, memory, folder)
         with working(
@@ -334,7 +337,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
             one_blas_thread=by_blocks(adapter, views),
             progress=reporter.rows_done,
         ):
-            yield replace(pipeline, keep=storage != "never")
+            yield replace(pipeline, keep=storage != "never"), in_order_of_fit(adapter, views, by_content=by_content)
 
     def fit_transform(self, views: Any, y: object = None, *, mask: Any = None) -> Any:
         """Cluster the samples, and return their coordinates in the embedding, ``embedding_``."""

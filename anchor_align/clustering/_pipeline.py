@@ -118,14 +118,20 @@ class Pipeline:
         adapter, chosen = self._choose(given, views.mask)
         if whole and self.keep and not views.distributed and views.mask is None:
             learned = self._call(adapter.anchor_graphs, given, len(given))
-            same_anchors = not adapter.views_apart
-            graphs = check_made(adapter.name, learned.graphs, views.n_samples, len(given), same_anchors=same_anchors)
+            graphs = check_made(
+                adapter.name,
+                learned.graphs,
+                views.n_samples,
+                len(given),
+                same_anchors=not adapter.views_apart,
+                numbers=views.rows,
+            )
             rows = StoredGraphs(graphs)
         else:
             from_these = given if views.mask is None else self._to_learn_from(given, views.mask)
             learned = self._call(adapter.learn_anchors, from_these, len(given))
             self.begin("graphs")
-            made = made_graphs(adapter, given, learned, views.mask)
+            made = made_graphs(adapter, given, learned, views.mask, views.rows)
             rows = made.stored() if self.keep else made
         if isinstance(rows, StoredGraphs) and not views.distributed and views.mask is None:
             warn_of_odd_rows(adapter.name, rows.graphs)

@@ -84,13 +84,17 @@ class Reporter:
         self._step, self._passes, self._rows, self._n_rows = step, 0, 0, 0
         self._call()
 
+    def pause(self) -> None:
+        """Rows that follow, which are put in another order, are not counted."""
+        self._step = ""
+
     def end(self) -> None:
         """All steps are done."""
         self._step, self._fraction = "done", 1.0
         self._call()
 
     def _count(self, rows: int, n_rows: int) -> None:
-        if not self._step:  # the views are being put in order
+        if not self._step:
             return
         if rows <= self._rows or n_rows != self._n_rows:
             self._passes += 1

@@ -14,7 +14,7 @@ from ..errors import FileError, InputError, NotEnoughMemoryError
 from ..fusion import Fusion
 from ..graphs import count_directions
 from ..plugins import Adapter
-from ._sample_order import is_reordered, n_bytes
+from ._sample_order import n_bytes
 from ._views import Views
 
 STORAGES = ("memory", "disk", "never", "auto")
@@ -27,7 +27,7 @@ class Need:
 
     ``copies`` are those of the samples that anchors are learned from, if samples are missing, and those of views in
     another order of the samples. Graphs and embedding count twice then: they are put back in the order of the data.
-    ``files`` are copies of views that are in files, which are in files, too.
+    ``files`` are copies of views in files, in the order of their names, which are in files, too.
     """
 
     graphs: int
@@ -45,7 +45,10 @@ class Need:
         return self.files + {"memory": 0, "disk": self.graphs + kept, "never": kept}[storage]
 
 
-def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fusion: Fusion) -> Need:
+def estimate(
+    adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fusion: Fusion, *, by_content: bool
+) -> Need:
+    """What a fit needs; ``by_content`` says that it takes the samples in an order of their content."""
     n, n_views = views.n_samples, len(views.matrices)
     itemsize = 4 if all(X.dtype == np.float32 for X in views.matrices) else 8
     graph = adapter.graph_bytes(n, n_anchors, itemsize)
@@ -56,11 +59,12 @@ def estimate(adapter: Adapter, views: Views, n_anchors: int, n_clusters: int, fu
         copies = sum(int(part * n_bytes(X)) for X, part in zip(views.matrices, kept, strict=True))
     times = 1
     samples = n * (2 * itemsize + 18)  # for k-means a distance, a norm and labels; and the labels of the result
-    if is_reordered(adapter, views):
+    if by_content or (views.is_named and views.order_of_names is not None):
         times = 2
-        files = sum(n_bytes(X) for X in views.matrices if not is_sparse(X) and in_file(X))
-        copies += sum(n_bytes(X) for X in views.matrices if not is_sparse(X) and not in_file(X))
-        samples += sum(n_bytes(X) for X in views.matrices if is_sparse(X))  # always in memory
+        sparse = sum(n_bytes(X) for X in views.matrices if is_sparse(X))  # always in memory
+        files = 0 if by_content else sum(n_bytes(X) for X in views.matrices if not is_sparse(X) and in_file(X))
+        copies += sum(n_bytes(X) for X in views.matrices) - sparse - files
+        samples += sparse
     directions = count_directions(n_clusters, adapter.directions, min(n, n_views * n_anchors))
     return Need(times * (n_views * graph + fused), times * n * directions * itemsize, samples, copies, files)
 
@@ -78,6 +82,16 @@ def check_resources(need: Need, storage: str, memory: int | None, folder: Path |
         check_disk(disk, folder)
     left = DEFAULT_MEMORY if limit is None else limit - least + LEAST_WORK
     return min(DEFAULT_MEMORY, left)
+
+
+def has_room(need: Need, adapter: Adapter, storage: str, memory: int | None, folder: Path | None) -> bool:
+    """Whether a fit with this storage has enough memory and disk."""
+    with suppress(NotEnoughMemoryError, InputError, FileError):
+        check_resources(
+            need, choose_storage(need, adapter, memory, folder) if storage == "auto" else storage, memory, folder
+        )
+        return True
+    return False
 
 
 def choose_storage(need: Need, adapter: Adapter, memory: int | None, folder: Path | None) -> str:

@@ -21,19 +21,20 @@ from ._views import Views
 MOST_SAMPLES, MOST_BYTES = 100_000, 2**28
 
 
-def is_reordered(adapter: Adapter, views: Views) -> bool:
-    """Whether a fit copies the samples, in another order."""
-    if views.is_named:
-        return views.order_of_names is not None
+def allows_content_order(adapter: Adapter, views: Views) -> bool:
+    """Whether a fit may take the samples in an order of their content."""
     small = views.n_samples <= MOST_SAMPLES and sum(n_bytes(X) for X in views.matrices) <= MOST_BYTES
     return adapter.in_content_order and small and not views.distributed
 
 
-def in_order_of_fit(adapter: Adapter, views: Views) -> Views:
-    """The views as a fit takes them: samples with names by name, others by content, or as they are."""
-    if not is_reordered(adapter, views):
-        return views
-    order = views.order_of_names if views.is_named else views.content_order()
+def in_order_of_fit(adapter: Adapter, views: Views, *, by_content: bool | None = None) -> Views:
+    """The views as a fit takes them: samples by content, samples with names by name, or as they are.
+
+    ``by_content`` is False if there is no room for the copy; by default it is what adapter and views allow.
+    """
+    if allows_content_order(adapter, views) if by_content is None else by_content:
+        return views.in_order(views.content_order(), on_disk=False)
+    order = views.order_of_names if views.is_named else None
     return views if order is None else views.in_order(order)
 
 
@@ -43,6 +44,17 @@ def labels_of_data(labels: IndexArray, rows: IndexArray | None) -> IndexArray:
     ``rows`` are the rows of the data, in the order of the fit; None if it is the same.
     """
     return labels if rows is None else number_by_appearance(labels[np.argsort(rows)])[0]
+
+
+def number_labels(labels: IndexArray, fitted: Views) -> IndexArray:
+    """Labels of a fit, in its order. Clusters are numbered as they first appear in the data, or in its sorted names."""
+    if fitted.rows is None:
+        return labels
+    order = fitted.order_of_names if fitted.is_named else np.argsort(fitted.rows)
+    numbered = labels.copy()
+    if order is not None:
+        numbered[order] = number_by_appearance(labels[order])[0]
+    return numbered
 
 
 def graphs_in_order(graphs: Sequence[Graph], order: IndexArray) -> list[Graph]:

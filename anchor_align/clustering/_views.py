@@ -16,19 +16,18 @@ from ..blocks import (
     Engine,
     JoinedSamples,
     NamedRows,
-    ScaledRows,
     as_floats,
     check_finite,
     check_graph,
     check_join,
     check_sparse,
+    content_order,
     engine_of,
     is_distributed,
     join_tables,
     name_order,
     read_only,
     read_rows,
-    row_order,
     same_chunks,
     table_names,
     take_rows,
@@ -104,13 +103,13 @@ class Views:
 
     def content_order(self) -> IndexArray:
         """Numbers of the samples in an order that depends on their content only."""
-        return row_order(*map(ScaledRows, self.matrices), mask=self.mask)
+        return content_order(self.matrices, self.mask)
 
-    def in_order(self, order: IndexArray) -> Views:
-        """The same views with the samples in another order."""
+    def in_order(self, order: IndexArray, *, on_disk: bool | None = None) -> Views:
+        """The same views with the samples in another order; ``on_disk`` as for ``take_rows``."""
         return replace(
             self,
-            matrices=[take_rows(X, order) for X in self.matrices],
+            matrices=[take_rows(X, order, on_disk=on_disk) for X in self.matrices],
             mask=None if self.mask is None else self.mask[:, order],
             samples=None if self.samples is None else tuple(self.samples[i] for i in order),
             rows=order,

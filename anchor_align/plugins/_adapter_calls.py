@@ -31,12 +31,23 @@ ALIKE = "samples and views have equal weight only if rows are >= 0 and sum to on
 
 
 def check_made(
-    name: str, made: Any, n_samples: int, n_views: int, first: int = 0, *, same_anchors: bool = True
+    name: str,
+    made: Any,
+    n_samples: int,
+    n_views: int,
+    first: int = 0,
+    *,
+    same_anchors: bool = True,
+    numbers: IndexArray | None = None,
 ) -> list[Graph]:
-    """Checked graphs of an adapter: one per view, finite, one row per sample; ``first`` is the first, for messages."""
+    """Checked graphs of an adapter: one per view, finite, one row per sample.
+
+    For messages: ``first`` is the number of the first sample; ``numbers`` are those of all samples if they are in
+    another order than in the data.
+    """
     with blamed(name, "graphs that cannot be used" + (f" for samples from {first} on" if first else "")):
         graphs = [as_floats(Z) for Z in check_graphs(made, same_anchors=same_anchors)]
-        check_finite(graphs)
+        check_finite(graphs, numbers=numbers)
     if len(graphs) != n_views:
         raise AdapterError(f"Adapter {name!r} returned {len(graphs)} graphs for {n_views} views.")
     if graphs[0].shape[0] != n_samples:
@@ -123,9 +134,18 @@ class GraphMaker(Protocol):
     def new_graphs(self, views: Sequence[Any], learned: Any, /) -> Any: ...
 
 
-def made_graphs(adapter: GraphMaker, views: Sequence[Any], learned: Any, mask: BoolArray | None = None) -> MadeGraphs:
-    """Graphs whose rows the adapter makes when they are needed. Each block is checked; all must have the same type."""
-    maker = _CheckedMaker(adapter, learned)
+def made_graphs(
+    adapter: GraphMaker,
+    views: Sequence[Any],
+    learned: Any,
+    mask: BoolArray | None = None,
+    numbers: IndexArray | None = None,
+) -> MadeGraphs:
+    """Graphs whose rows the adapter makes when they are needed. Each block is checked; all must have the same type.
+
+    ``numbers`` are those of the samples in the data, for messages; None if they have the same order.
+    """
+    maker = _CheckedMaker(adapter, learned, numbers)
     first = maker.first(samples_of(views, slice(0, min(int(views[0].shape[0]), 2)), mask))
     return MadeGraphs(views, maker, first, mask)
 
@@ -133,9 +153,10 @@ def made_graphs(adapter: GraphMaker, views: Sequence[Any], learned: Any, mask: B
 class _CheckedMaker:
     """Calls an adapter for some samples, and checks its graphs."""
 
-    def __init__(self, adapter: GraphMaker, learned: Any) -> None:
+    def __init__(self, adapter: GraphMaker, learned: Any, numbers: IndexArray | None) -> None:
         self._adapter = adapter
         self._learned = learned
+        self._numbers = numbers
         self._kinds: list[str] = []
 
     def first(self, views: Sequence[Any]) -> list[Graph]:
@@ -148,8 +169,9 @@ class _CheckedMaker:
         graphs = self._make(views, first)
         for got, expected in zip(map(_kind, graphs), self._kinds, strict=True):
             if got != expected:
+                these = f"samples from {first} on" if self._numbers is None else "some samples"
                 raise AdapterError(
-                    f"Adapter {self._adapter.name!r} returned graphs on {got} for samples from {first} on; "
+                    f"Adapter {self._adapter.name!r} returned graphs on {got} for {these}; "
                     f"for the first ones they were on {expected}."
                 )
         return graphs
@@ -157,7 +179,9 @@ class _CheckedMaker:
     def _make(self, views: Sequence[Any], first: int) -> list[Graph]:
         made = self._adapter.new_graphs([read_only(X) for X in views], self._learned)
         n, same_anchors = int(views[0].shape[0]), not self._adapter.views_apart
-        return check_made(self._adapter.name, made, n, len(views), first, same_anchors=same_anchors)
+        numbers = None if self._numbers is None else self._numbers[first : first + n]
+        first = first if numbers is None else 0
+        return check_made(self._adapter.name, made, n, len(views), first, same_anchors=same_anchors, numbers=numbers)
 
 
 def _kind(Z: Graph) -> str:

@@ -92,7 +92,6 @@ class Worker:
         kept = True
         try:
             # One thread, whatever the number of processes.
-            self.memo.use((run.digest, run.seed, run.options.drop) if run.options.drop else run.digest)
             with openmp_limit.using(), working(threads=1, memo=self.memo):
                 data = self.shelf.get(run.spec)
                 tell(None)
@@ -106,6 +105,11 @@ class Worker:
                 outcomes.append(self._failure(error))
                 tell(outcomes[-1])
         return Done(outcomes, kept)
+
+    def _use_memo(self, run: Run, *, in_order: bool) -> None:
+        """What was computed from other samples, or from the same in another order, is not used."""
+        dropped = (run.seed, run.options.drop) if run.options.drop else None
+        self.memo.use((run.digest, dropped, in_order))
 
     def _failure(self, error: BaseException) -> Outcome:
         if isinstance(error, KeyboardInterrupt) and self.interruptible:
@@ -137,7 +141,9 @@ class Worker:
         )
         started = time.perf_counter()
         with _recorded() as warned, contained(run.seed):
-            graphs = pipeline.build(in_order_of_fit(adapter, views))
+            fitted = in_order_of_fit(adapter, views)
+            self._use_memo(run, in_order=fitted is not views)
+            graphs = pipeline.build(fitted)
         # Anchors that another run found already count as if this run had searched for them.
         seconds = time.perf_counter() - started + self.memo.seconds
         computed: dict[str, Outcome] = {}
@@ -165,6 +171,7 @@ class Worker:
             raise InputError(f"Baseline {setting.adapter!r} changed while the study ran.")
         baseline = record.make(**dict(setting.params))
         assert isinstance(baseline, Baseline)
+        self._use_memo(run, in_order=False)
         views = run.options.drop_samples(data.views, run.seed)
         if views.mask is not None:
             n_missing = int((~views.mask).any(axis=0).sum())

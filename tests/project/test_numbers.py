@@ -186,6 +186,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "gallery/rivals.md": ("rivals_table",),
     "gallery/running_time.md": ("running_time",),
     "gallery/sensitivity.md": ("sensitivity",),
+    "gallery/shuffled_rows.md": ("shuffled_rows",),
     "gallery/simulated.md": ("simulated_table", "simulated_graphs"),
     "graphs.md": ("late_fusion", "unmatched_samples"),
     "local.md": ("local_defaults", "scale_choice", "lam_of_local", "aligned_or_concat", "scales"),
