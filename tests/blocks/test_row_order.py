@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import seeds
 
-from anchor_align.blocks import ScaledRows, _row_order, row_order, spread_places
+from anchor_align.blocks import ScaledRows, _row_order, content_order, row_order, spread_places
 
 
 @given(seeds, st.booleans(), st.booleans(), st.sampled_from([np.float64, np.float32, np.int8]))
@@ -45,6 +45,58 @@ def test_chunks_and_several_views_with_missing_samples() -> None:
     for junk in (np.nan, 1e300, 0.0):
         X[5] = junk
         orders.append(row_order(ScaledRows(X), ScaledRows(Y), mask=mask))
+    assert all(np.array_equal(order, orders[0]) for order in orders)
+
+
+DAY = 86400e9  # in nanoseconds
+
+
+def grid() -> list[np.ndarray]:
+    """Two views of one feature: sums over them are equal unless the views have different weights."""
+    both = np.indices((12, 12)).reshape(2, -1).T.astype(float)
+    return [both[:, :1], both[:, 1:]]
+
+
+def swapped() -> list[np.ndarray]:
+    """Each half of a view is the other half of the other view: products with a common vector would be equal."""
+    first, second = np.random.default_rng(0).random((2, 50, 4))
+    return [np.vstack([first, second]), np.vstack([second, first])]
+
+
+def opposite() -> list[np.ndarray]:
+    """Products with a common vector would cancel."""
+    X = np.random.default_rng(0).integers(0, 2, (200, 10)).astype(float)
+    return [X, 1.0 - X]
+
+
+def times() -> list[np.ndarray]:
+    """A feature with numbers so large that nothing of the others is left in a product, in each view."""
+    rng = np.random.default_rng(0)
+    return [np.column_stack([1.7e18 + DAY * rng.integers(0, 30, 300), rng.random((300, 3))]) for _ in range(2)]
+
+
+@pytest.mark.parametrize("make", [grid, swapped, opposite, times])
+def test_samples_of_several_views_have_one_order(make: Any) -> None:
+    """Whatever their features have in common; chunks do not matter."""
+    views = make()
+    rows = np.hstack(views)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(rows))
+        found = content_order([X[order] for X in views])
+        np.testing.assert_array_equal(rows[order][found], rows[content_order(views)])
+    np.testing.assert_array_equal(rows[content_order(chunked(views, 7))], rows[content_order(views)])
+
+
+def test_missing_samples_have_any_content() -> None:
+    """The range of a feature is that of the samples that a view has; a view may have none."""
+    rng = np.random.default_rng(0)
+    views = [rng.random((40, 3)), rng.random((40, 2)), rng.random((40, 2))]
+    mask = np.ones((3, 40), dtype=bool)
+    mask[0, 5] = mask[2] = False
+    orders = []
+    for junk in (np.nan, 1e300, 0.0):
+        views[0][5] = views[2][:] = junk
+        orders.append(content_order(views, mask))
     assert all(np.array_equal(order, orders[0]) for order in orders)
 
 

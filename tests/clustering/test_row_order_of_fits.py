@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,11 +20,13 @@ from anchor_align import (
     AnchorGraphs,
     choose,
     cluster_number_curves,
+    get_adapter,
     get_baseline,
     load_views,
 )
+from anchor_align.clustering import Views
 from anchor_align.data import MultiViewData
-from anchor_align.errors import InputError
+from anchor_align.errors import AdapterError, InputError
 from anchor_align.metrics import ari
 from anchor_align.study import compare
 
@@ -129,6 +134,23 @@ class ByContent(AsTheyCome):
     in_content_order = True
 
 
+class Spoiled(Adapter):
+    """Cannot tell one sample."""
+
+    name = "spoiled"
+    in_content_order = True
+
+    def learn_anchors(self, views: Any, *, n_clusters: int, n_anchors: int, random_state: int) -> AnchorGraphs:
+        """The first samples."""
+        return AnchorGraphs((), [X[:n_anchors] for X in views])
+
+    def new_graphs(self, views: Any, learned: AnchorGraphs) -> list[Any]:
+        """NaN for the samples that begin with -1."""
+        m = len((learned.anchors or ())[0])
+        Z = np.where(views[0][:, :1] == -1, np.nan, np.eye(m)[np.arange(len(views[0])) % m])
+        return [Z for _ in views]
+
+
 def test_other_adapters_get_the_samples_as_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unless they say that any order will do, and the data are small enough to be copied."""
     X = np.random.default_rng(0).random((60, 3))
@@ -151,6 +173,71 @@ def test_an_error_names_the_sample_of_the_data() -> None:
     clusterer = AlignedClusterer("lmvsc", n_clusters=3, weights=[1.0, 1.0, 0.0], random_state=0)
     with pytest.raises(InputError, match=r"^Sample 41 is only in views whose weight is zero"):
         clusterer.fit(data.views, mask=mask)
+
+
+@pytest.mark.parametrize("storage", ["memory", "never"])
+def test_an_error_of_an_adapter_names_the_row_of_the_data(storage: str) -> None:
+    """Graphs that are made at once, and rows of graphs that are made when they are needed."""
+    X = np.random.default_rng(0).random((60, 3))
+    X[17, 0] = -1
+    clusterer = AlignedClusterer(Spoiled(), n_clusters=2, n_anchors=3, storage=storage)
+    with pytest.raises(AdapterError, match=r"1 of 60 rows \(first: row 17\)"):
+        clusterer.fit([X, X])
+
+
+@pytest.mark.filterwarnings("ignore:View", "ignore:fmcnof")
+def test_named_samples_have_the_same_clusters() -> None:
+    """Whether names are sorted, joined, exchanged or left out: names say what belongs together, and nothing else."""
+    pd = pytest.importorskip("pandas")
+    data = load_views("simulated")
+    n = data.n_samples
+    tables = [pd.DataFrame(X, index=[f"s{row:03}" for row in range(n)]) for X in data.views]
+    other = np.random.default_rng(0).permutation(n)
+    clusterer = AlignedClusterer("fmcnof", n_clusters=4, random_state=1)
+    expected = clusterer.fit_predict(data.views)
+    renamed = [table.set_axis([f"x{number:03}" for number in other]) for table in tables]
+    for views in (tables, [tables[0], tables[1].iloc[other]], renamed):
+        assert ari(clusterer.fit_predict(views), expected) == 1.0
+    both = [table.iloc[other] for table in tables]
+    assert ari(clusterer.fit_predict(both), expected[other]) == 1.0
+
+
+def test_a_study_does_not_mix_orders() -> None:
+    """Anchors that were found for samples in one order are not those of an adapter that gets them in another one."""
+    fmvacc = type(get_adapter("fmvacc"))
+    stays = type("Stays", (fmvacc,), {"name": "stays", "in_content_order": False})
+    data = digits(200)
+
+    def objectives(*adapters: Any) -> dict[str, float | None]:
+        found = compare(list(adapters), {"digits": data}, n_anchors=80, repeats=1)
+        return {each.setting.adapter: each.objective for each in found.records if each.arm == "aligned"}
+
+    assert objectives(fmvacc(), stays()) == objectives(fmvacc()) | objectives(stays())
+
+
+@pytest.mark.parametrize("storage", ["memory", "auto"])
+def test_views_in_files_need_no_other_files(storage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If graphs are in memory, so is the copy in the order of the fit."""
+    data = digits(200)
+    views = []
+    for view, X in enumerate(data.views):
+        np.save(tmp_path / f"{view}.npy", X)
+        views.append(np.load(tmp_path / f"{view}.npy", mmap_mode="r"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    clusterer = AlignedClusterer("lmvsc", n_clusters=10, storage=storage, random_state=0)
+    expected = clusterer.fit_predict(data.views)
+    np.testing.assert_array_equal(clusterer.fit_predict(views), expected)
+
+
+@pytest.mark.parametrize("storage", ["disk", "never", "auto"])
+def test_a_fit_without_room_for_the_copy_takes_the_samples_as_they_stand(storage: str) -> None:
+    """The copy of sparse views would be in memory."""
+    views = [sp.random_array((4000, 800), density=0.1, format="csr", rng=seed) for seed in range(2)]
+    clusterer = AlignedClusterer("local", n_clusters=2, n_anchors=4, storage=storage, random_state=0)
+    expected = clusterer.fit_predict(views)
+    with patch.object(Views, "content_order", side_effect=AssertionError("copied")):
+        found = clusterer.set_params(memory="10MB").fit_predict(views)
+    assert ari(found, expected) == 1.0
 
 
 @pytest.mark.parametrize("name", OUR_BASELINES)

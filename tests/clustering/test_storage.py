@@ -267,7 +267,7 @@ def test_a_small_budget_gives_the_same(storage: str) -> None:
     """Work in small pieces finds what work at one go finds."""
     views, _ = planted(n=3000)
     expected = clusterer("lmvsc", 8, {}).fit(views)
-    found = clusterer("lmvsc", 8, {}, memory="11MB", storage=storage).fit(views)
+    found = clusterer("lmvsc", 8, {}, memory="10MB", storage=storage).fit(views)
     assert np.array_equal(found.labels_, expected.labels_)
 
 
