@@ -120,6 +120,15 @@ def test_example_near_spectral(tmp_path: Path) -> None:
     assert all(re.fullmatch(r"\([\d.]+\)", cell[1]) for cell in changes)
 
 
+def test_example_shuffled_rows() -> None:
+    """A row for each data set: samples in another order have the same clusters; rounding may move those of fmcnof."""
+    words = ("simulated", "--adapters", "local", "fmcnof", "--draws", "1")
+    for way, row in ((), "| simulated | 1.000 | 1.000 |"), (("--as-they-stand",), "| simulated | 1.000 | "):
+        out = printed_by(EXAMPLES / "shuffled_rows.py", *words, *way).splitlines()
+        assert out[0] == "| data | `local` | `fmcnof` |"
+        assert out[2].startswith(row)
+
+
 def test_example_aligned_or_concat() -> None:
     """Eleven ways to one graph of the same anchors, with the mean over the data sets; clear clusters are found."""
     out = printed_by(EXAMPLES / "aligned_or_concat.py", "simulated", "breast-cancer", "--draws", "1")
