@@ -183,7 +183,7 @@ PAGES: dict[str, tuple[str, ...]] = {
     "gallery/msgl.md": ("msgl_order",),
     "gallery/near_spectral.md": ("near_spectral",),
     "gallery/other_sets.md": ("other_sets",),
-    "gallery/rivals.md": ("rivals_table",),
+    "gallery/rivals.md": ("rivals_table", "msgl_order"),
     "gallery/running_time.md": ("running_time",),
     "gallery/sensitivity.md": ("sensitivity",),
     "gallery/shuffled_rows.md": ("shuffled_rows",),
