@@ -132,13 +132,15 @@ class MadeGraphs(GraphSet):
     """Graphs whose rows are made from the views when they are needed.
 
     ``make`` is called with a few samples of every view and the number of the first one; it returns their graphs.
-    ``like`` are graphs of a few samples; all others have the same type.
+    ``like`` are graphs of a few samples; all others have the same type. ``numbers`` are those of the samples in the
+    data if they have another order there; ``make`` then gets those of its samples, too.
     """
 
     views: Sequence[Any]
-    make: Callable[[Sequence[Any], int], list[Graph]]
+    make: Callable[..., list[Graph]]
     like: list[Graph]
     mask: BoolArray | None = None
+    numbers: IndexArray | None = None
 
     @property
     def sources(self) -> Sequence[Any]:
@@ -181,10 +183,11 @@ class MadeGraphs(GraphSet):
 
     def _rows(self, rows: slice | IndexArray) -> list[Graph]:
         first = rows.start if isinstance(rows, slice) else int(rows[0])
-        return self.make(samples_of(self.views, rows, self.mask), first)
+        own = () if self.numbers is None else (self.numbers[rows],)
+        return self.make(samples_of(self.views, rows, self.mask), first, *own)
 
 
-def _made(chunk: tuple[Sequence[Any], int], make: Callable[[Sequence[Any], int], list[Graph]]) -> list[Graph]:
+def _made(chunk: tuple[Sequence[Any], int], make: Callable[..., list[Graph]]) -> list[Graph]:
     return make(*chunk)
 
 

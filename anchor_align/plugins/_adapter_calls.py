@@ -145,41 +145,40 @@ def made_graphs(
 
     ``numbers`` are those of the samples in the data, for messages; None if they have the same order.
     """
-    maker = _CheckedMaker(adapter, learned, numbers)
-    first = maker.first(samples_of(views, slice(0, min(int(views[0].shape[0]), 2)), mask))
-    return MadeGraphs(views, maker, first, mask)
+    maker = _CheckedMaker(adapter, learned)
+    few = slice(0, min(int(views[0].shape[0]), 2))
+    first = maker.first(samples_of(views, few, mask), None if numbers is None else numbers[few])
+    return MadeGraphs(views, maker, first, mask, numbers)
 
 
 class _CheckedMaker:
     """Calls an adapter for some samples, and checks its graphs."""
 
-    def __init__(self, adapter: GraphMaker, learned: Any, numbers: IndexArray | None) -> None:
+    def __init__(self, adapter: GraphMaker, learned: Any) -> None:
         self._adapter = adapter
         self._learned = learned
-        self._numbers = numbers
         self._kinds: list[str] = []
 
-    def first(self, views: Sequence[Any]) -> list[Graph]:
+    def first(self, views: Sequence[Any], numbers: IndexArray | None) -> list[Graph]:
         """Graphs of a few samples; the type of all later graphs must be the same."""
-        graphs = self._make(views, 0)
+        graphs = self._make(views, 0, numbers)
         self._kinds = [_kind(Z) for Z in graphs]
         return graphs
 
-    def __call__(self, views: Sequence[Any], first: int) -> list[Graph]:
-        graphs = self._make(views, first)
+    def __call__(self, views: Sequence[Any], first: int, numbers: IndexArray | None = None) -> list[Graph]:
+        graphs = self._make(views, first, numbers)
         for got, expected in zip(map(_kind, graphs), self._kinds, strict=True):
             if got != expected:
-                these = f"samples from {first} on" if self._numbers is None else "some samples"
+                these = f"samples from {first} on" if numbers is None else "some samples"
                 raise AdapterError(
                     f"Adapter {self._adapter.name!r} returned graphs on {got} for {these}; "
                     f"for the first ones they were on {expected}."
                 )
         return graphs
 
-    def _make(self, views: Sequence[Any], first: int) -> list[Graph]:
+    def _make(self, views: Sequence[Any], first: int, numbers: IndexArray | None) -> list[Graph]:
         made = self._adapter.new_graphs([read_only(X) for X in views], self._learned)
         n, same_anchors = int(views[0].shape[0]), not self._adapter.views_apart
-        numbers = None if self._numbers is None else self._numbers[first : first + n]
         first = first if numbers is None else 0
         return check_made(self._adapter.name, made, n, len(views), first, same_anchors=same_anchors, numbers=numbers)
 

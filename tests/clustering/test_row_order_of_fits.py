@@ -28,6 +28,7 @@ from anchor_align.clustering import Views
 from anchor_align.data import MultiViewData
 from anchor_align.errors import AdapterError, InputError
 from anchor_align.metrics import ari
+from anchor_align.plugins import made_graphs
 from anchor_align.study import compare
 
 ADAPTERS: list[tuple[str, dict[str, Any]]] = [
@@ -183,6 +184,18 @@ def test_an_error_of_an_adapter_names_the_row_of_the_data(storage: str) -> None:
     clusterer = AlignedClusterer(Spoiled(), n_clusters=2, n_anchors=3, storage=storage)
     with pytest.raises(AdapterError, match=r"1 of 60 rows \(first: row 17\)"):
         clusterer.fit([X, X])
+
+
+def test_an_error_names_the_row_also_of_scattered_samples() -> None:
+    """A sample of the rows, which is read before all others."""
+    X = np.random.default_rng(0).random((60, 3))
+    X[17, 0] = -1
+    order = np.random.default_rng(1).permutation(60)
+    views = [X[order], X[order]]
+    made = made_graphs(Spoiled(), views, AnchorGraphs((), [X[:3], X[:3]]), None, order)
+    place = int(np.flatnonzero(order == 17)[0])
+    with pytest.raises(AdapterError, match=r"1 of 3 rows \(first: row 17\)"):
+        made.block(np.array([59, 58, place]))
 
 
 @pytest.mark.filterwarnings("ignore:View", "ignore:fmcnof")
