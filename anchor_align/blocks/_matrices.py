@@ -112,11 +112,8 @@ def check_finite(
         if count:
             at = int(np.argmax(parts[:, 1] > 0))
             first = int(parts[:at, 0].sum() + parts[at, 2])
-            where = (
-                f"row {first if numbers is None else numbers[first]}"
-                if samples is None
-                else f"sample {samples[first]!r}"
-            )
+            row = first if numbers is None else numbers[first]
+            where = f"row {row}" if samples is None else f"sample {samples[first]!r}"
             raise InputError(
                 f"View {view} has NaN or infinity in {count} of {Z.shape[0]} rows (first: {where}); "
                 f"{what} must be finite{hint}."

@@ -29,7 +29,7 @@ from ._pipeline import Pipeline, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, count_labels, known_rows, means_reproduce
 from ._progress import FitProgress, Reporter, check_progress, reporting
 from ._ranking import Ranking, best_first
-from ._resources import STORAGES, check_engine, check_resources, check_storage, choose_storage, estimate, has_room
+from ._resources import STORAGES, Plan, check_engine, check_storage, estimate, plan_within
 from ._sample_order import allows_content_order, graphs_in_order, in_order_of_fit, number_labels
 from ._views import Views, check_views
 
@@ -320,24 +320,20 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         if storage != "auto":
             check_storage(adapter, storage)
         check_engine(adapter, views, storage, memory, folder)
-        work = None
-        by_content = allows_content_order(adapter, views)
+        plan = Plan(storage, None, allows_content_order(adapter, views))
         if adapter.works_by_blocks and not views.distributed:
             most = n_anchors if isinstance(n_anchors, int) else max(n_anchors)
             need_of = partial(estimate, adapter, views, most, pipeline.n_clusters, fusion)
-            if by_content and not has_room(need_of(by_content=True), adapter, storage, memory, folder):
-                by_content = False  # the copy in this order is not worth refusing the fit
-            need = need_of(by_content=by_content)
-            storage = choose_storage(need, adapter, memory, folder) if storage == "auto" else storage
-            work = check_resources(need, storage, memory, folder)
+            plan = plan_within(need_of, adapter, plan, memory, folder)
         with working(
-            memory=work,
-            on_disk=storage in ("disk", "never"),
+            memory=plan.work,
+            on_disk=plan.storage in ("disk", "never"),
             folder=folder,
             one_blas_thread=by_blocks(adapter, views),
             progress=reporter.rows_done,
         ):
-            yield replace(pipeline, keep=storage != "never"), in_order_of_fit(adapter, views, by_content=by_content)
+            fitted = in_order_of_fit(adapter, views, by_content=plan.by_content)
+            yield replace(pipeline, keep=plan.storage != "never"), fitted
 
     def fit_transform(self, views: Any, y: object = None, *, mask: Any = None) -> Any:
         """Cluster the samples, and return their coordinates in the embedding, ``embedding_``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,15 @@ from ._views import Views
 
 STORAGES = ("memory", "disk", "never", "auto")
 LEAST_WORK = 2**23  # least memory for blocks of rows
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where a fit keeps its graphs, bytes for blocks of rows (None: the default), and the order of the samples."""
+
+    storage: str
+    work: int | None
+    by_content: bool
 
 
 @dataclass(frozen=True)
@@ -84,14 +94,23 @@ def check_resources(need: Need, storage: str, memory: int | None, folder: Path |
     return min(DEFAULT_MEMORY, left)
 
 
-def has_room(need: Need, adapter: Adapter, storage: str, memory: int | None, folder: Path | None) -> bool:
-    """Whether a fit with this storage has enough memory and disk."""
-    with suppress(NotEnoughMemoryError, InputError, FileError):
-        check_resources(
-            need, choose_storage(need, adapter, memory, folder) if storage == "auto" else storage, memory, folder
-        )
-        return True
-    return False
+def plan_within(
+    need_of: Callable[..., Need], adapter: Adapter, wish: Plan, memory: int | None, folder: Path | None
+) -> Plan:
+    """The plan for the memory and disk there are; refuses a fit that needs more.
+
+    ``need_of(by_content=...)`` is what the fit needs. The copy in an order of the content is not worth refusing a fit.
+    """
+
+    def plan(by_content: bool) -> Plan:
+        need = need_of(by_content=by_content)
+        storage = choose_storage(need, adapter, memory, folder) if wish.storage == "auto" else wish.storage
+        return Plan(storage, check_resources(need, storage, memory, folder), by_content)
+
+    if wish.by_content:
+        with suppress(NotEnoughMemoryError, FileError, InputError):
+            return plan(by_content=True)
+    return plan(by_content=False)
 
 
 def choose_storage(need: Need, adapter: Adapter, memory: int | None, folder: Path | None) -> str:
