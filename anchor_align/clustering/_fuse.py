@@ -34,10 +34,9 @@ def fuse(
         One graph per view; the numbers of anchors may differ.
     P_list : list, optional
         Matrices from :func:`align`, or index arrays as in ``AnchorAligner.permutations_`` (-1: no anchor of the view in
-        this column). A matrix may put several anchors in one column, which are then added. It may also have exactly one
-        1 in each column, as from ``method="pfp-many-to-one"``; it can then repeat or omit anchors, and rows need not
-        sum to one. Without ``P_list`` anchors stay in their given order, which is the unaligned control; views with
-        fewer anchors then have none in the last columns.
+        this column). A matrix has one 1 in each row; it may put several anchors in one column, which are then added.
+        Without ``P_list`` anchors stay in their given order, which is the unaligned control; views with fewer anchors
+        then have none in the last columns.
     weights : array-like of float of shape (n_views,), or "auto", optional
         One weight >= 0 per view; they are divided by their sum. By default the weights are equal. "auto": by the
         agreement of a view's graph, in the order of ``P_list``, with the others. Related views get nearly equal

@@ -99,15 +99,13 @@ def _check_order(P: Any, view: int, m: int, same: bool) -> Order:
         raise InputError(
             f"The permutation of view {view} has shape {P.shape} and dtype {P.dtype}; expected {expected}."
         )
-    raise InputError(f"The permutation of view {view} is not one-to-one: expected each of {m} anchors exactly once.")
+    raise InputError(f"The permutation of view {view} does not have each of its {m} anchors exactly once.")
 
 
 def _order_of_matrix(P: Any) -> Order | None:
-    """None unless every anchor is in one column, or every column has one anchor."""
+    """None unless every anchor is in exactly one column."""
     P = P.astype(np.float64)
-    if not np.isin(P, (0.0, 1.0)).all():
+    if not np.isin(P, (0.0, 1.0)).all() or (P.sum(axis=1) != 1).any():
         return None
     in_columns = P.sum(axis=0)
-    if (in_columns <= 1).all() and ((P.sum(axis=1) == 1).all() or (in_columns == 1).all()):
-        return np.where(in_columns == 1, P.argmax(axis=0), -1).astype(np.intp)
-    return P if (P.sum(axis=1) == 1).all() else None
+    return np.where(in_columns == 1, P.argmax(axis=0), -1).astype(np.intp) if (in_columns <= 1).all() else P

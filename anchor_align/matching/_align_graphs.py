@@ -58,9 +58,9 @@ def align(
         "ascent" is fast. Up to 8 anchors it is optimal, because all permutations are tried; with more anchors nearly
         always. "pfp" is the projected fixed point of the paper, for comparison: its result depends on the size of the
         raw graphs, also with ``lam_scale="balanced"``. "exact" is proven optimal, for up to 10 anchors.
-        "pfp-many-to-one" is "pfp" as in the released code of the paper: every reference anchor takes its largest entry,
-        so several may take the same anchor, and rows of the aligned graphs need not sum to one. It has no consensus:
-        give ``reference="auto"`` or an index.
+        "pfp-many-to-one" is "pfp" as in the released code of the paper: every anchor of a view goes to the reference
+        anchor with the largest entry. No anchor is lost and rows keep their sums, but several anchors may share a
+        column, and some columns get none. It takes no seeds and has no consensus: give an index or "auto" as reference.
     seeds : array-like of int of shape (n_seeds, n_views), optional
         Known correspondences. Each row has one anchor per view; they correspond. For two views a row is a pair
         ``(anchor of view 0, anchor of view 1)``. -1 means not known; the anchor of the reference must be known.
@@ -98,7 +98,8 @@ def align(
         One matrix of zeros and ones per view; the columns of ``Z_list[v] @ P[v]`` are in the common order, that of the
         reference. The matrix of the reference (of view 0 for "consensus") is the identity. If all views have the same
         number of anchors these are permutation matrices. Otherwise they have one 1 in each row and at most one in each
-        column, and views with fewer anchors have columns of zeros. The number of columns is the largest number of
+        column, and views with fewer anchors have columns of zeros. "pfp-many-to-one" has one 1 in each row, and any
+        number in a column. The number of columns is the largest number of
         anchors. If a named reference has fewer, columns for anchors without a partner follow (see ``many_to_one``); in
         the matrix of the reference they are zero.
 

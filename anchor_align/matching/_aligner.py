@@ -22,7 +22,7 @@ from ._pair_solvers import EFFORTS, MANY_TO_ONE, METHODS
 from ._parameters import check_lam, check_profiles, check_reference, check_seeds
 from ._row_sample import RowSample
 from ._scaled_grams import LAM_SCALES, scale_grams
-from ._unequal import CommonColumns, drop_padding, pad_grams
+from ._unequal import CommonColumns, drop_padding, pad_grams, shared_columns
 
 NEAR_TIES = ("objective", "largest")
 
@@ -53,8 +53,8 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
     ----------
     permutations_ : list of ndarray of shape (n_columns,)
         ``Z_list[v][:, permutations_[v]]`` is aligned. If the views have different numbers of anchors, -1 marks columns
-        without an anchor of the view. With ``many_to_one=True``, the anchor that was matched first; ``matrices_`` has
-        the others too. With ``method="pfp-many-to-one"`` some anchors occur twice and others never.
+        without an anchor of the view. Where several anchors share a column (``many_to_one=True`` or
+        ``method="pfp-many-to-one"``), one of them; ``matrices_`` has all.
     matrices_ : list of ndarray of shape (n_anchors of the view, n_columns)
         The same as matrices, see :func:`align`: ``Z_list[v] @ matrices_[v]`` is aligned.
     reference_ : int or None
@@ -69,11 +69,11 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         No permutation (that respects the seeds) has a larger objective.
     gap_ : ndarray of shape (n_views,)
         ``upper_bound_ - objective_``; 0 means proven optimal, up to rounding. Negative only for "pfp-many-to-one",
-        which can use an anchor more than once.
+        where several anchors can share a column.
     margins_ : ndarray of shape (n_views, n_columns)
         For every aligned column, the least loss of the objective if the anchor exchanges its partner with another
         anchor. Near 0: the anchor is ambiguous. Infinite: there is no other choice, or no anchor. Negative: a better
-        partner exists ("pfp", or a near-tie that was decided otherwise). NaN for matches that are not one-to-one. With
+        partner exists ("pfp", or a near-tie that was decided otherwise). NaN for "pfp-many-to-one". With
         ``profiles``, the loss includes that of their term, which ``objective_`` does not have.
     exchangeable_ : ndarray of int of shape (n_views,)
         Number of anchors with a margin near 0, at most 1 % of the mean contribution of an anchor to the objective: they
@@ -250,6 +250,8 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         grams.check_digits()
         reference = check_reference(self.reference, grams.n_views)
         seeds = check_seeds(self.seeds, grams.sizes)
+        if len(seeds) and self.method == MANY_TO_ONE:
+            raise InputError(f"method={MANY_TO_ONE!r} takes no seeds, like the paper's code; use 'ascent' or 'pfp'.")
         scaled = scale_grams(pad_grams(grams), lam, self.lam_scale)
         matcher = Matcher(scaled, seeds, self.method, n_restarts, seed, self.callback, grams.sizes, self.effort)
         guided = None
@@ -262,14 +264,16 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         if sample is not None and self.near_ties == "largest":
             solution = sample.decide_near_ties(used, solution)
         base = solution.reference
-        columns = drop_padding(
-            solution.permutations,
-            grams.sizes,
-            base,
-            many_to_one=many_to_one,
-            only_reference=self.method == MANY_TO_ONE,
-            problem=lambda view: used.problem(view if base is None else base, view),
-        )
+        if self.method == MANY_TO_ONE and base is not None:
+            columns = shared_columns(solution.permutations, grams.sizes, base)
+        else:
+            columns = drop_padding(
+                solution.permutations,
+                grams.sizes,
+                base,
+                many_to_one=many_to_one,
+                problem=lambda view: used.problem(view if base is None else base, view),
+            )
         warn_of_thin_anchors(grams, base)
         return _Solved(grams, matcher, guided, solution, columns, sample)
 

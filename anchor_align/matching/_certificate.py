@@ -54,14 +54,20 @@ def certify(
     structure = float(np.vdot(terms.S1, permuted(terms.S2, permutation)))
     objective = problem.value(permutation)
     bound = upper_bound(problem.fix(pairs[:, 0], pairs[:, 1]) if len(pairs) else problem)
-    if len(np.unique(permutation)) < len(permutation):
-        # Not one-to-one: the bound does not hold for it, and there are no partners to exchange.
-        return Certificate(feature, structure, objective, bound, np.full(len(permutation), np.nan))
     # Rounding must not show a gap where the bound is attained.
     if bound - objective <= 4 * RELATIVE_TOLERANCE * problem.scale:
         bound = objective
     maximised = problem if guided is None else guided.problem(lam)
     return Certificate(feature, structure, objective, bound, _margins(maximised, permutation, pairs[:, 0], sizes))
+
+
+def certify_many_to_one(terms: PairTerms, lam: float, partners: IndexArray) -> Certificate:
+    """Certificate of the reference anchor of every anchor: the bound is that of permutations, and margins are NaN."""
+    problem = terms.problem(lam)
+    feature = float(terms.K[partners, np.arange(len(partners))].sum())
+    structure = float(np.vdot(permuted(terms.S1, partners), terms.S2))
+    objective = problem.exchanged.value(partners)
+    return Certificate(feature, structure, objective, upper_bound(problem), np.full(len(partners), np.nan))
 
 
 def ambiguous(margins: FloatArray, objective: float) -> npt.NDArray[np.bool_]:

@@ -16,13 +16,14 @@ reference that comes near the result is matched in full, and the result is not b
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from ..arrays import IndexArray
+from ..arrays import FloatArray, IndexArray
 from ._pair_problem import RELATIVE_TOLERANCE, Match, total
 from ._pair_solvers import CLIMB, CLIMB_FROM_LINEAR, CLIMB_TWICE, canonical_order, solve_pair
 from ._present_terms import PresentTerms
@@ -32,6 +33,7 @@ MAX_SWEEPS = 100
 # Other starts of a consensus of v views: this number over v squared, for few anchors only. With three views, they
 # lower the share of results below the best total by a factor of ten (tests/benchmarks/bench_optimum.py).
 EXTRA_STARTS = 100
+MAX_ORDERS = 20_000  # up to this many joint orders of the views, all are tried
 # Groups, and second climbs from the linear term, take turns while a sweep raises the total by this fraction. To go on
 # until nothing changes takes half as long again with twelve views, for a total that is higher by 0.01 % on the mean.
 WORTHWHILE = 1e-3
@@ -124,6 +126,50 @@ class ConsensusSearch:
                 best = self.improve(found, method)
                 best_total = self.scaled.total(best.permutations)
         return best
+
+    @property
+    def few_orders(self) -> bool:
+        """Whether there are so few joint orders of all views that every one can be tried."""
+        return bool(math.factorial(self.scaled.n_anchors) ** (self.scaled.n_views - 1) <= MAX_ORDERS)
+
+    def best_of_all(self, found: Orders) -> Orders:
+        """The best of all joint orders that the seeds allow; ``found``, if none is better.
+
+        An order of a view is written relative to the base, as the partner of each of its anchors. The total is a sum
+        over pairs of views, each with one value for every permutation: the totals of all joint orders are a grid with
+        an axis for each view but the base.
+        """
+        m, base = self.scaled.n_anchors, found.base
+        others = [view for view in range(self.scaled.n_views) if view != base]
+        every = np.array(list(itertools.permutations(range(m))), dtype=np.intp)
+        code = m ** np.arange(m)
+        # Axis ``place`` of the grid has the orders of ``others[place]``.
+        orders = []
+        for view in others:
+            known = self.seeds[self.seeds[:, view] >= 0]
+            orders.append(every[(every[:, known[:, base]] == known[:, view]).all(axis=1)])
+        totals = np.zeros([len(each) for each in orders])
+        for place, view in enumerate(others):
+            values = self._pair_values(base, view, every)[orders[place] @ code]
+            totals += np.expand_dims(values, [axis for axis in range(len(others)) if axis != place])
+        for i, j in itertools.combinations(range(len(others)), 2):
+            # Partners of the same anchor of the base are partners of each other.
+            met = np.take_along_axis(orders[j][None], np.argsort(orders[i], axis=1)[:, None], axis=2)
+            values = self._pair_values(others[i], others[j], every)[met @ code]
+            totals += np.expand_dims(values, [axis for axis in range(len(others)) if axis not in (i, j)])
+        at = np.unravel_index(int(totals.argmax()), totals.shape)
+        permutations = list(found.permutations)
+        for place, view in enumerate(others):
+            permutations[view] = orders[place][at[place]][found.permutations[base]]
+        best, reached = Orders(permutations, found.matches, base, found.turns), self._total(found)
+        return best if self._total(best) > reached + SAME * abs(reached) else found
+
+    def _pair_values(self, u: int, v: int, every: IndexArray) -> FloatArray:
+        """Objective of a pair of views for every permutation, at the number whose digits are the permutation."""
+        problem = self.scaled.pair(u, v).problem(self.scaled.lam)
+        values = np.zeros(problem.size**problem.size)
+        values[every @ problem.size ** np.arange(problem.size)] = [problem.value(order) for order in every]
+        return values
 
     @cached_property
     def _tree(self) -> list[tuple[list[int], list[int]]]:

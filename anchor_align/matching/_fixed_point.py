@@ -3,11 +3,12 @@
     P <- (1 - alpha) P + alpha * Gamma(K' + 2 lam S_2 P S_1),   alpha = 0.5,
 
 from the uniform matrix, where Gamma is the projection. A linear assignment rounds the limit to a permutation. The
-released code takes the largest entry of each column instead, which is not one-to-one; ``one_to_one=False`` does the
-same. Gamma is not scale-free: the size of n and m acts as a temperature. The iteration therefore runs on the scale of
-the raw graphs, as in the paper; ``lam_scale`` only sets the exchange rate between the two terms. Gradients out of the
-range of double precision are scaled: above ``LARGEST`` the projection is a vertex in any case (or a face, if anchors
-tie), below ``SMALLEST`` it is linear in the gradient.
+released code sends every anchor of the view to the reference anchor with the largest entry instead: no anchor of the
+view is lost, but several may share a reference anchor. ``one_to_one=False`` does the same. Gamma is not scale-free: the
+size of n and m acts as a temperature. The iteration therefore runs on the scale of the raw graphs, as in the paper;
+``lam_scale`` only sets the exchange rate between the two terms. Gradients out of the range of double precision are
+scaled: above ``LARGEST`` the projection is a vertex in any case (or a face, if anchors tie), below ``SMALLEST`` it is
+linear in the gradient.
 
 The nearest doubly stochastic matrix to Y is ``max(Y + u 1' + 1 v', 0)``, with u and v such that all row and column sums
 are one. They minimise the convex function
@@ -39,7 +40,7 @@ FAR = 10.0  # matrices with larger entries are projected through smaller ones
 
 
 def fixed_point(problem: PairProblem, *, one_to_one: bool = True) -> Match:
-    """Run the fixed point and round its limit: to a permutation, or to the largest entry for each reference anchor."""
+    """Run the fixed point and round its limit: to a permutation, or to the reference anchor of each anchor."""
     m = problem.size
     # Rows are reference anchors here, so R is the paper's P transposed.
     R = np.full((m, m), 1.0 / m)
@@ -60,11 +61,12 @@ def fixed_point(problem: PairProblem, *, one_to_one: bool = True) -> Match:
             break
     if one_to_one:
         permutation = assign(R)
+        value = problem.value(permutation)
     else:
-        # Padded anchors have no weight; they are not taken.
-        present = problem.K.any(axis=0) | total(np.abs(problem.B)).any(axis=0)
-        permutation = np.asarray(np.where(present, R, -1.0).argmax(axis=1), dtype=np.intp)
-    value = problem.value(permutation)
+        # Padded anchors of the reference have no weight; they are not taken.
+        present = np.asarray(problem.K.any(axis=1) | total(np.abs(problem.A)).any(axis=1))
+        permutation = np.asarray(np.where(present[:, None], R, -1.0).argmax(axis=0), dtype=np.intp)
+        value = problem.exchanged.value(permutation)
     return Match(permutation, value, len(history), (*history, value))
 
 

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from ..arrays import FloatArray, IndexArray
 from ..errors import InputError
 from ._ascent import FEW, SMALL
-from ._certificate import Certificate, certify
+from ._certificate import Certificate, certify, certify_many_to_one
 from ._consensus import ConsensusSearch, Orders
 from ._pair_problem import RELATIVE_TOLERANCE, Match, PairProblem
 from ._pair_solvers import CLIMB_FROM_LINEAR, CLIMB_TWICE, LINEAR, MANY_TO_ONE, SEARCH, solve_pair
@@ -109,12 +109,14 @@ class Matcher:
             pairs = np.column_stack([columns, permutation[columns]])
             # In the consensus, every common column is an anchor of some view.
             rows = self.scaled.n_anchors if solution.reference is None else self.sizes[solution.reference]
-            if self._one_way and solution.reference is not None:
-                pairs = self._known(solution.reference, view)
             terms = self.terms(solution, view)
             with_profiles = None if guided is None else guided.terms(solution, view)
             sizes = (rows, self.sizes[view])
-            found.append(certify(terms, self.scaled.lam, permutation, pairs, sizes, with_profiles))
+            found.append(
+                certify_many_to_one(terms, self.scaled.lam, permutation)
+                if self._one_way
+                else certify(terms, self.scaled.lam, permutation, pairs, sizes, with_profiles)
+            )
         return found
 
     def terms(self, solution: Solution, view: int) -> PairTerms:
@@ -132,7 +134,7 @@ class Matcher:
 
     @property
     def _one_way(self) -> bool:
-        """Whether matches are not one-to-one, so that a match has no inverse."""
+        """Whether every anchor of a view is matched to an anchor of the reference, which several may share."""
         return self.method == MANY_TO_ONE
 
     @property
@@ -227,7 +229,9 @@ class Matcher:
         else:
             best = search.best(search.starts(stars[base], tree=False), self.method)
             highest = sum(match.value for match in matches.values())
-            if self.method == "ascent" and scaled.n_anchors <= FEW:
+            if search.few_orders and self.method in ("ascent", "exact"):
+                best = search.best_of_all(best)
+            elif self.method == "ascent" and scaled.n_anchors <= FEW:
                 best = search.other_starts(best, list(stars.values()), self.method, highest)
         if self._pair_method == SEARCH and scaled.n_views > 2:
             best = search.improve(best, SEARCH)

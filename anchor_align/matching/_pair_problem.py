@@ -34,7 +34,11 @@ POTENTIAL_ROUNDS = 4
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """The result of a solver for one pair; ``history`` is the objective along the iterations."""
+    """The result of a solver for one pair; ``history`` is the objective along the iterations.
+
+    ``permutation`` has the anchor of the view for every anchor of the reference. If the match is many-to-one, it has
+    the anchor of the reference for every anchor of the view.
+    """
 
     permutation: IndexArray
     value: float
@@ -143,6 +147,11 @@ class PairProblem:
             + float(np.vdot(_part(self.A, rows, rows), _part(self.B, columns, columns))),
             unit=self.unit,
         )
+
+    @property
+    def exchanged(self) -> PairProblem:
+        """The problem of matching the reference to the view."""
+        return PairProblem(self.K.T, self.B, self.A, self.constant, self.unit)
 
     def permute(self, rows: IndexArray, columns: IndexArray) -> PairProblem:
         return PairProblem(

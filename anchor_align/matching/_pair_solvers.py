@@ -88,6 +88,8 @@ def _solve_free(problem: PairProblem, method: str, identity: IndexArray | None, 
         match = ascend(canonical, n_restarts=n_restarts, rng=rng, candidates=candidates)
         if method == SEARCH:
             match = search_on(canonical, match, rng)
+    if method == MANY_TO_ONE:  # from the view to the reference
+        rows, columns = columns, rows
     permutation = np.empty(problem.size, dtype=np.intp)
     permutation[rows] = columns[match.permutation]
     return dataclasses.replace(match, permutation=permutation)

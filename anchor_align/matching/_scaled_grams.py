@@ -173,6 +173,8 @@ class ScaledGrams:
         return own if self._profiles is None else own + float(self._guide(u, v)[p, q].sum())
 
     def total(self, permutations: Sequence[IndexArray]) -> float:
+        if self.n_views == 1:
+            return 0.0
         feature = sum(
             self.feature(u, v, permutations[u], permutations[v])
             for u, v in itertools.combinations(range(self.n_views), 2)

@@ -57,21 +57,19 @@ def drop_padding(
     reference: int | None,
     *,
     many_to_one: bool = False,
-    only_reference: bool = False,
     problem: Callable[[int], PairProblem],
 ) -> CommonColumns:
     """Remove the padding from the permutations of padded views; ``sizes`` are the numbers of anchors of the views.
 
     Anchors without a partner get their own columns. With ``many_to_one`` they join anchors of the reference, by the
-    ``problem`` of matching the view to the reference. With ``only_reference``, for matches that are not one-to-one,
-    they are dropped.
+    ``problem`` of matching the view to the reference.
     """
     width = max(sizes) if reference is None else sizes[reference]
     present = [np.where(p < size, p, -1) for p, size in zip(permutations, sizes, strict=True)]
     alone = [width + np.flatnonzero(p[width:] >= 0) for p in present]
     places = [np.where(p[:width] >= 0, np.arange(width), -1) for p in present]
     matched = [p[:width] for p in present]
-    if only_reference or not any(map(len, alone)):
+    if not any(map(len, alone)):
         return CommonColumns(matched, list(matched), places)
     if many_to_one:
         orders: list[Order] = list(matched)
@@ -89,6 +87,19 @@ def drop_padding(
         places[view] = np.append(places[view], own)
         matched[view] = np.append(matched[view], np.where(own >= 0, present[view][own], -1))
     return CommonColumns(matched, list(matched), places)
+
+
+def shared_columns(partners: Sequence[IndexArray], sizes: Sequence[int], reference: int) -> CommonColumns:
+    """Columns of a many-to-one match: every anchor of a view goes to the column of its reference anchor."""
+    width = sizes[reference]
+    matched: list[IndexArray] = []
+    orders: list[Order] = []
+    for partner, size in zip(partners, sizes, strict=True):
+        P = np.zeros((size, width))
+        P[np.arange(size), partner[:size]] = 1.0
+        matched.append(np.where(P.any(axis=0), P.argmax(axis=0), -1).astype(np.intp))
+        orders.append(P if (P.sum(axis=0) > 1).any() else matched[-1])
+    return CommonColumns(matched, orders, [np.arange(width)] * len(sizes))
 
 
 def fill_columns(problem: PairProblem, permutation: IndexArray, n_reference: int, n_anchors: int) -> IndexArray:

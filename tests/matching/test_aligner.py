@@ -119,10 +119,11 @@ def test_numbers_are_the_same_to_the_last_digit_for_any_number_of_threads() -> N
 @pytest.mark.parametrize("lam", [0.0, 1e-300, np.inf])
 @pytest.mark.parametrize("reference", [0, "auto", "consensus"])
 def test_graphs_too_large_for_the_raw_structure_term_are_refused(lam: float, reference: Any) -> None:
-    """The structure term is reported for any lam, and would be infinite."""
+    """The structure term is reported for any lam, and would be infinite; one view alone says so too."""
     graphs = [1e78 * random_graph(np.random.default_rng(view), 30, 4) for view in range(3)]
-    with pytest.raises(InputError, match=r"overflows at lam.*lam_scale='balanced', or graphs divided by a constant"):
-        AnchorAligner(lam, lam_scale="paper", reference=reference).fit(graphs)
+    for views in (graphs, [np.full((5, 1), 1e153)]):
+        with pytest.raises(InputError, match=r"overflows at lam.*lam_scale='balanced', or graphs divided by a"):
+            AnchorAligner(lam, lam_scale="paper", reference=reference).fit(views)
     assert np.isfinite(AnchorAligner(lam, reference=reference).fit(graphs).structure_).all()
 
 

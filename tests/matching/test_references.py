@@ -50,6 +50,17 @@ def test_auto_takes_the_view_that_all_others_match_best() -> None:
     assert totals[aligner.reference_] == pytest.approx(max(totals))
 
 
+@pytest.mark.parametrize(("m", "seed", "lam"), [(3, 385, 0.1), (4, 30, 1.0)])
+def test_consensus_of_few_anchors_is_the_best_of_all(m: int, seed: int, lam: float) -> None:
+    """On graphs that have nothing in common, no joint order of the views has a larger total."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.choice([5, 10, 20]))
+    graphs = [rng.integers(0, 4, size=(n, m)).astype(np.float64) + 1e-9 for _ in range(3)]
+    orders = [np.eye(m)[:, list(order)] for order in itertools.permutations(range(m))]
+    best = max(total_objective(graphs, [np.eye(m), P, Q], lam) for P in orders for Q in orders)
+    assert total_objective(graphs, align(graphs, lam), lam) == pytest.approx(best, rel=1e-12)
+
+
 @given(seeds, st.integers(2, 8), st.integers(2, 6), st.sampled_from([0.0, 0.1, 1.0, np.inf]))
 @settings(max_examples=at_most(40))
 def test_consensus_is_never_below_the_best_star(seed: int, m: int, n_views: int, lam: float) -> None:
