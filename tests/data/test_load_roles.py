@@ -67,9 +67,9 @@ def test_a_table_of_labels(tmp_path: Path, ids: Any, head: str, words: bool) -> 
 
 
 def test_files_that_are_not_read_are_named(tmp_path: Path) -> None:
-    """All but hidden ones; what has the ending of a table and cannot be read is refused."""
+    """All but hidden ones; what has the ending of a table and cannot be read is refused, a text left out."""
     np.savetxt(tmp_path / "a.csv", A, delimiter=",")
-    np.savetxt(tmp_path / "b.txt", B)
+    (tmp_path / "b.txt").write_text("Two tables of 60 samples,\nmeasured in 2020.\n")
     np.savetxt(tmp_path / "labels.csv.bz2", Y)
     (tmp_path / "inner").mkdir()
     (tmp_path / ".hidden").write_text("x")
