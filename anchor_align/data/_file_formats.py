@@ -189,8 +189,8 @@ def _looks_like_table(path: Path) -> bool:
         return True
     with path.open("rb") as file:
         lines = [file.readline().decode("utf-8", "replace").strip() for _ in range(2)]
-    fields = re.split(r"[\s;,]+", lines[1])
-    return 2 * sum(field_number(field.strip('"')) is not None for field in fields) >= len(fields)
+    fields = re.findall(r"[^\s;,]+", lines[1] or lines[0])
+    return bool(fields) and 2 * sum(field_number(each.strip('"')) is not None for each in fields) >= len(fields)
 
 
 def _refuse_content(path: Path) -> None:

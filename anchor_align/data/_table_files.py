@@ -146,6 +146,8 @@ def _from_text(limit: SizeLimit, key: str, options: ReadOptions) -> TableFile:
     if table.has_header:
         # Spreadsheets write empty rows behind the last one. Where rows have no names, such a row may be a sample.
         filled = replace(table, lines=[line for line in table.lines if line.strip(f'{table.sep or " "}" ')])
+        if not filled.lines:
+            raise InputError(f"{path} has column names and empty rows; expected a table of numbers.")
         roles = column_roles(table.heads, filled.words, path, options.index, number=table.number)
         table = table if roles.ids is None else filled
     else:

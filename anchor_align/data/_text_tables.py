@@ -121,12 +121,11 @@ def read_text(limit: SizeLimit, key: str, options: ReadOptions) -> TextTable:
 
 def _without_last(lines: list[str], sep: str | None) -> list[str]:
     """Lines without the separators that some programs write at their ends: no column has a head or a value there."""
-    if sep in (None, " ") or len(lines) < 2:
+    if sep in (None, " ") or len(lines) < 2 or not _is_header(first := _fields(lines[0], sep), lines, sep):
         return lines
-    ends = [len(line) - len(line.rstrip(sep)) for line in lines]
-    n_heads, width = (len(_fields(line, sep)) for line in lines[:2])
-    short = width - n_heads  # separators that the first line lacks
-    cut = min(*ends[1:], ends[0] + short, width - 1)
+    ends = [min(len(line) - len(line.rstrip(sep)), len(line) - 1) for line in lines]
+    short = len(_fields(lines[1], sep)) - len(first)  # separators that the first line lacks
+    cut = min(*ends[1:], ends[0] + short)
     if short < 0 or cut <= 0:
         return lines
     return [lines[0][: len(lines[0]) - max(cut - short, 0)], *(line[:-cut] for line in lines[1:])]
