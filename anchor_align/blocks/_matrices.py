@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from ..arrays import BoolArray, Graph, GraphLike, IndexArray, is_sparse
 from ..checks import is_iterable
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, InputTypeError, shown
 from ._array_files import read_rows
 from ._engines import engine_of, is_distributed, parts_of
 from ._map_blocks import map_rows
@@ -73,7 +74,7 @@ def check_matrix(X: GraphLike, name: str, axes: tuple[str, str] = ("rows", "colu
         )
     if checked.dtype.kind not in "fiub":
         hint = " Complex data not supported." if checked.dtype.kind == "c" else ""
-        raise InputTypeError(f"{name} has dtype {checked.dtype}; expected real numbers.{hint}")
+        raise InputTypeError(f"{name} has {_no_number(X)}dtype {checked.dtype}; expected real numbers.{hint}")
     if 0 in checked.shape:
         raise InputError(
             f"{name} is empty: {checked.shape[0]} {axes[0]} x {checked.shape[1]} {axes[1]}. "
@@ -81,6 +82,16 @@ def check_matrix(X: GraphLike, name: str, axes: tuple[str, str] = ("rows", "colu
             "is required."
         )
     return checked.tocsr() if is_sparse(checked) else checked
+
+
+def _no_number(X: Any) -> str:
+    """The first column of a DataFrame that has no numbers, and what it has, for messages; nothing of other arrays."""
+    if hasattr(X, "iloc") and not is_distributed(X):
+        for head, column in X.items():
+            for value in column if getattr(column.dtype, "kind", "O") not in "fiub" else ():
+                if not isinstance(value, numbers.Real) and value == value:
+                    return f"{shown(value)} in column {shown(head)}, "
+    return ""
 
 
 def same_chunks(graphs: Sequence[Graph], names: Sequence[int | str]) -> list[Graph]:
@@ -98,13 +109,16 @@ def check_finite(
     samples: Sequence[Any] | None = None,
     hint: str = "",
     numbers: IndexArray | None = None,
+    columns: Sequence[Sequence[Any] | None] | None = None,
 ) -> None:
     """Name the first view with NaN or infinity. Rows of missing samples, by the mask, are ignored.
 
-    ``samples`` are the names of the rows, ``numbers`` those in the data; ``hint`` ends the message with a way out.
+    ``samples`` are the names of the rows, ``numbers`` those in the data, ``columns`` the names of each view's columns,
+    if it has any; ``hint`` ends the message with a way out.
     """
     rows: Sequence[Any] | BoolArray = [None] * len(graphs) if mask is None else mask
-    for view, Z, present in zip(names or range(len(graphs)), graphs, rows, strict=True):
+    heads = columns or [None] * len(graphs)
+    for view, Z, present, known in zip(names or range(len(graphs)), graphs, rows, heads, strict=True):
         if Z.dtype.kind in "iub":
             continue
         parts = np.array(parts_of(Z).total(_not_finite, present))
@@ -114,17 +128,22 @@ def check_finite(
             first = int(parts[:at, 0].sum() + parts[at, 2])
             row = first if numbers is None else numbers[first]
             where = f"row {row}" if samples is None else f"sample {samples[first]!r}"
+            where += "" if known is None else f", column {known[parts[at, 3]]!r}"
             raise InputError(
                 f"View {view} has NaN or infinity in {count} of {Z.shape[0]} rows (first: {where}); "
                 f"{what} must be finite{hint}."
             )
 
 
-def _not_finite(Z: Graph, present: BoolArray | None = None) -> list[tuple[int, int, int]]:
-    """Number of rows, number of present rows with NaN or infinity, and the first such row."""
+def _not_finite(Z: Graph, present: BoolArray | None = None) -> list[tuple[int, int, int, int]]:
+    """Number of rows, number of present rows with NaN or infinity, the first such row, and its first such column."""
     rows = _rows_not_finite(Z)
     rows = rows if present is None else rows[present[rows]]
-    return [(int(Z.shape[0]), len(rows), int(rows[0]) if len(rows) else -1)]
+    if not len(rows):
+        return [(int(Z.shape[0]), 0, -1, -1)]
+    row: Any = read_rows(Z, rows[:1])
+    values = row.toarray() if is_sparse(row) else row
+    return [(int(Z.shape[0]), len(rows), int(rows[0]), int(np.isfinite(values[0]).argmin()))]
 
 
 def _rows_not_finite(Z: Graph) -> IndexArray:

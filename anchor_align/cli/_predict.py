@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ._label_options import (
     add_label_options,
@@ -38,7 +39,8 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         "predict",
         help="label new samples with a model that cluster --save wrote",
         description="Label new samples with a saved model. DATA must have the views and features of the fit; views "
-        "with other names are taken in the given order. The output is that of cluster.",
+        "with other names are taken in the given order. Without --orient, samples are rows or columns, whichever fits "
+        "the model. The output is that of cluster.",
         epilog="example: anchor-align predict cells.model rna_today.csv protein_today.csv -o labels.csv",
     )
     parser.add_argument("model", metavar="MODEL", help="a file from cluster --save or AlignedClusterer.save")
@@ -53,7 +55,6 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def run(arguments: argparse.Namespace) -> int:
     from ..clustering import SavedModel
-    from ..data import load_views
     from ..errors import FileError
 
     check_outputs([arguments.output], [arguments.model, *arguments.data])
@@ -61,9 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
     clusterer = loaded_clusterer(SavedModel.read(arguments.model), arguments.plugin)
     with status("reading", quiet=arguments.quiet):
         source = arguments.data[0] if len(arguments.data) == 1 else arguments.data
-        data = load_views(source, **reading_options(arguments), mmap=True)
-    data, renamed = _named_as(data, list(clusterer._layout))
-    for note in () if arguments.quiet else [*reading_notes(data), *renamed]:
+        data, own_notes = _fitting(source, reading_options(arguments), clusterer)
+    for note in () if arguments.quiet else [*reading_notes(data), *own_notes]:
         say(f"note: {visible_line(note)}")
     with warnings.catch_warnings(record=True) as warned, threads(arguments.jobs):
         warnings.simplefilter("always")
@@ -100,6 +100,38 @@ def loaded_clusterer(saved: SavedModel, plugin_files: list[str]) -> AlignedClust
     except UnknownNameError:
         fusion = None
     return clusterer_of(saved, adapter, fusion)
+
+
+def _fitting(source: Any, options: dict[str, Any], model: AlignedClusterer) -> tuple[MultiViewData, list[str]]:
+    """The data, and notes. If nobody said on which side the samples are, it is the side that fits the model."""
+    from ..data import load_views
+    from ..errors import InputError
+
+    def loaded(orient: str) -> tuple[MultiViewData, list[str]]:
+        return _named_as(load_views(source, **{**options, "orient": orient}, mmap=True), list(model._layout))
+
+    if options["orient"] == "auto":
+        with suppress(InputError):
+            if _fits((found := loaded("auto"))[0], model):
+                return found
+        fitting = []
+        for orient in ("rows", "columns"):
+            with suppress(InputError):
+                data, notes = loaded(orient)
+                fitting += [(data, [*notes, f"Samples are {orient}: this fits the model."])] * _fits(data, model)
+        if len(fitting) == 1:
+            return fitting[0]
+    return loaded(options["orient"])
+
+
+def _fits(data: MultiViewData, model: AlignedClusterer) -> bool:
+    """Whether the views have the names and features of the fit."""
+    columns = data.columns or (None,) * len(data.views)
+    given = {name: (X.shape[1], own) for name, X, own in zip(data.names, data.views, columns, strict=True)}
+    return set(given) == set(model._layout) and all(
+        given[name][0] == each.n_features and (None in (given[name][1], each.columns) or given[name][1] == each.columns)
+        for name, each in model._layout.items()
+    )
 
 
 def _named_as(data: MultiViewData, names: list[str]) -> tuple[MultiViewData, list[str]]:

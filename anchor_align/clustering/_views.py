@@ -45,20 +45,33 @@ class Layout:
     n_features: int
     columns: tuple[Any, ...] | None
 
-    def check(self, view: str, fitted: Layout, *, alone: bool) -> None:
+    def check(self, view: str, fitted: Layout, n_samples: int, *, alone: bool) -> None:
+        named = None not in (self.columns, fitted.columns)
+        own, old = self.columns or (), fitted.columns or ()
+        which = _named_only(" Missing", old, own) + _named_only(" Not in the fit", own, old) if named else ""
         if self.n_features != fitted.n_features:
+            turned = " Are samples in columns?" if n_samples == fitted.n_features else ""
             if alone:  # in scikit-learn's words
                 raise InputError(
                     f"X has {self.n_features} features, but AlignedClusterer is expecting {fitted.n_features} features "
-                    "as input."
+                    f"as input.{which}{turned}"
                 )
-            raise InputError(f"View {view} has {self.n_features} features; fitted on {fitted.n_features}.")
-        if self.columns is not None and fitted.columns is not None and self.columns != fitted.columns:
-            at = next(i for i, pair in enumerate(zip(self.columns, fitted.columns, strict=True)) if pair[0] != pair[1])
             raise InputError(
-                f"View {view} has column {self.columns[at]!r} where the fit had {fitted.columns[at]!r}; "
-                "columns must be in the same order."
+                f"View {view} has {self.n_features} features; fitted on {fitted.n_features}.{which}{turned}"
             )
+        if named and own != old:
+            at = next(i for i, pair in enumerate(zip(own, old, strict=True)) if pair[0] != pair[1])
+            raise InputError(
+                f"View {view} has column {own[at]!r} where the fit had {old[at]!r}"
+                f"{'.' if which else '; columns must be in the same order.'}{which}"
+            )
+
+
+def _named_only(what: str, names: Sequence[Any], others: Sequence[Any]) -> str:
+    """Some names that are not among others, for messages."""
+    known = set(others)
+    only = [name for name in names if name not in known]
+    return f"{what}: {', '.join(map(shown, only[:3]))}{', ...' * (len(only) > 3)}." if only else ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +165,7 @@ class Views:
         if set(self.names) != set(fitted):
             raise _other_views(self.names, tuple(fitted))
         for name, got in self.layout.items():
-            got.check(name, fitted[name], alone=len(fitted) == 1)
+            got.check(name, fitted[name], self.n_samples, alone=len(fitted) == 1)
         at = [self.names.index(name) for name in fitted]
         mask = None if self.mask is None else self.mask[at]
         return replace(
@@ -167,6 +180,8 @@ class Views:
 def _other_views(got: Sequence[str], fitted: Sequence[str]) -> InputError:
     """Views that are not those of the fit: which are lacking, which are too many, and what to do."""
     message = f"Got views {', '.join(got)}; fitted on {', '.join(fitted)}."
+    if len(got) == len(fitted) and not set(got) & set(fitted):
+        return InputError(f"{message} Give the views the names of the fit, as the keys of a dict.")
     if lacking := [name for name in fitted if name not in got]:
         message += (
             f" Missing: {', '.join(lacking)}. For new samples that do not have a view, pass rows of NaN for it and set "
@@ -223,8 +238,8 @@ def check_views(
     matrices = same_chunks(matrices, names)
     mask = check_missing(matrices, mask, missing, joined=joined, names=names, columns="features")
     hint = "; impute values first, or, if whole rows are missing, say missing='nan' (--missing nan)"
-    check_finite(matrices, names, "views", mask, joined.samples, hint)
     columns = tuple(tuple(X.columns) if getattr(X, "columns", None) is not None else None for X in named.values())
+    check_finite(matrices, names, "views", mask, joined.samples, hint, columns=columns)
     by_name = by_name or joined.moved
     return Views([read_only(X) for X in matrices], names, columns, mask, joined.samples, joined.notes, by_name)
 

@@ -45,9 +45,9 @@ class Entry:
     if the entry can be read again, ``drop`` frees it in any case. ``what`` describes an entry that is no data. ``name``
     is set where a dot in the key does not mark a field of a struct, as in the names of files. ``notes`` say what the
     reader decided, ``ids`` are the names of the samples, ``ids_are_typed`` says whether the file tells 1 from "1",
-    ``heads`` are the names of the columns, and ``is_column`` marks a label column in a table of features. In annotated
-    data, ``part`` says whether this is the matrix X of a modality or another one, and ``absent`` is True where the
-    modality lacks a sample.
+    ``heads`` are the names of the columns, ``is_table`` marks tables, whose rows are samples unless the user says
+    otherwise, and ``is_column`` a label column in a table of features. In annotated data, ``part`` says whether this is
+    the matrix X of a modality or another one, and ``absent`` is True where the modality lacks a sample.
     """
 
     key: str
@@ -65,6 +65,7 @@ class Entry:
     ids: tuple[Any, ...] = ()
     ids_are_typed: bool = False
     heads: tuple[str, ...] = ()
+    is_table: bool = False
     is_column: bool = False
     part: Literal["", "X", "other"] = ""
     absent: BoolArray | None = None

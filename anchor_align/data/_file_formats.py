@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -9,21 +10,25 @@ from pathlib import Path
 
 from ..blocks import natural
 from ..errors import FileError, InputError
-from ._entries import Entry, reading
+from ._entries import Entry, normal, reading
+from ._find_labels import LABEL_NAMES
 from ._hdf5_files import hdf5_entries
 from ._mat_files import mat5_entries
 from ._numpy_files import npy_entry, npz_entries
 from ._read_options import ReadOptions
 from ._size_limits import SizeLimit
+from ._table_columns import field_number
 from ._table_files import TABLE_KINDS, folder_tables, read_table, table_entries
 from ._text_tables import GZIP
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-_TABLES = (".csv", ".tsv")
+_TABLES = (".csv", ".tsv", ".txt")
+_SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 _SINGLE = ("npy", "npz", *TABLE_KINDS)
 ENDINGS = (".npy", ".npz", ".parquet", ".feather", *_TABLES)
 EXPECTED = (
-    "a .mat, .npz, .npy, .csv, .tsv, .parquet, .feather, .h5ad or .h5mu file, or a folder with one file for each view"
+    "a .mat, .npz, .npy, .csv, .tsv, .txt, .parquet, .feather, .h5ad or .h5mu file, or a folder with one file for each "
+    "view"
 )
 
 
@@ -65,6 +70,11 @@ def _stem(path: Path) -> str:
 
 def file_kind(path: Path) -> str:
     """Format of a file by its content: one of those that ``open_source`` knows, or "" for any other."""
+    if path.suffix.lower() in _SPREADSHEETS:
+        raise InputError(
+            f"{path} is a spreadsheet, which cannot be read here; save each sheet as a .csv file, in Excel as 'CSV "
+            "UTF-8', and give these files."
+        )
     with path.open("rb") as file:
         start = file.read(512)
         signatures = [start[:8]]
@@ -107,10 +117,11 @@ def folder_entries(folder: Path, options: ReadOptions) -> list[Entry]:
     kinds = {path: _kind_in_folder(path) for path in files}
     usable = {path: kind for path, kind in kinds.items() if kind in _SINGLE}
     if not usable:
-        others = [path.name for path in files if kinds[path]]
+        others = [path.name for path in files if kinds[path] or path.suffix.lower() in _SPREADSHEETS]
         hint = f"; to read {others[0]}, give its own path" if others else ""
         raise InputError(
-            f"{folder} holds no .npy, .csv, .parquet, .feather or sparse .npz files, one for each view{hint}."
+            f"{folder} holds no .npy, .csv, .tsv, .txt, .parquet, .feather or sparse .npz files, one for each "
+            f"view{hint}."
         )
     entries = _separate_files(usable, str(folder), options)
     left = [f"{path.name}/" if path.is_dir() else path.name for path in listed if path not in usable]
@@ -164,17 +175,29 @@ def _kind_in_folder(path: Path) -> str:
     """Kind of one of several files. A file with the ending of a table and other content is refused."""
     with reading(path):
         ending = _ending(path)
+        if ending in _SPREADSHEETS or (path.suffix.lower() == ".txt" and not _looks_like_table(path)):
+            return ""
         kind = file_kind(path) if path.stat().st_size or ending in ENDINGS else ""
     if kind not in _SINGLE:
         _refuse_content(path)
     return kind
 
 
+def _looks_like_table(path: Path) -> bool:
+    """Whether a .txt file holds labels, or half of the fields of its second line are numbers; README.txt does not."""
+    if normal(path.stem) in LABEL_NAMES:
+        return True
+    with path.open("rb") as file:
+        lines = [file.readline().decode("utf-8", "replace").strip() for _ in range(2)]
+    fields = re.findall(r"[^\s;,]+", lines[1] or lines[0])
+    return bool(fields) and 2 * sum(field_number(each.strip('"')) is not None for each in fields) >= len(fields)
+
+
 def _refuse_content(path: Path) -> None:
     """Refuse a file that has the ending of a table and other content."""
     ending = _ending(path)
     if ending in ENDINGS:
-        expected = "text in UTF-8" if ending in _TABLES else f"a {ending} file"
+        expected = "text in UTF-8 (in Excel 'CSV UTF-8')" if ending in _TABLES else f"a {ending} file"
         raise FileError(f"Cannot read {path}: its content is not that of {expected}.")
 
 

@@ -16,6 +16,7 @@ from ..errors import InputError, shown
 from ._entries import Entry, Held
 from ._find_labels import IncompleteLabels, has_label_name
 from ._multi_view_data import Note
+from ._orientation import in_columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,22 +89,28 @@ def join_entries(
 
 
 @contextmanager
-def naming_transposed(entries: Sequence[Entry], *, are_turned: bool) -> Iterator[None]:
-    """Add to an error that samples seem to be rows of one table and columns of another, if names say so.
+def naming_transposed(
+    entries: Sequence[Entry], *, are_turned: bool, by_rows: bool = False, n_labels: int | None = None
+) -> Iterator[None]:
+    """Add to an error that samples seem to be columns of one table, or of all, if names say so.
 
-    ``are_turned``: all entries were transposed, because samples are columns.
+    ``are_turned``: all entries were transposed, because samples are columns. ``by_rows``: nobody said that samples are
+    rows, or columns.
     """
     try:
         yield
     except InputError as error:
+        if by_rows and (hint := in_columns(entries, n_labels)):
+            raise type(error)(f"{error}{hint}") from error
         for one, other in itertools.permutations((each for each in entries if each.ids and each.heads), 2):
             rows, columns = set(one.ids), set(other.heads)
             if rows.isdisjoint(other.ids) and 2 * len(rows & columns) > max(len(rows), len(columns)):
                 with_rows, with_columns = (other, one) if are_turned else (one, other)
+                save = "save both with samples as rows, or both with samples as columns and "
+                way_out = "" if with_rows.kind == "text" or with_rows.is_vector else save  # one list has no columns
                 raise InputError(
                     f"{error} Samples seem to be the rows of {with_rows.key!r} and the columns of "
-                    f"{with_columns.key!r}, by their names: save both with samples as rows, or both with samples as "
-                    "columns and say orient='columns' (--orient columns)."
+                    f"{with_columns.key!r}, by their names: {way_out}say orient='columns' (--orient columns)."
                 ) from error
         raise
 

@@ -47,12 +47,12 @@ def load_views(
     """Load the views of a data set, and its labels where there are any, from a file, a folder or a bundled set.
 
     The content of a file says which format it has: MATLAB's .mat of any version (7.3 needs the extra ``mat73``), .npz,
-    annotated data in .h5ad and .h5mu, a folder with one .npy, .csv, .tsv, .parquet, .feather or sparse .npz file for
-    each view and one for the labels, a single such file, or a list of them. Text may be compressed (.csv.gz). Tables
-    whose rows have names (an index of a parquet file, a column headed ``id`` or ``index``, a first column without
-    numbers, or that named by ``index``) are joined by these names. Nothing is ever unpickled. The loader works out
-    which variables are views and labels, and whether samples are rows or columns; ``notes`` say what it decided and
-    what it left out. Use ``views``, ``labels`` and ``orient`` to decide yourself.
+    annotated data in .h5ad and .h5mu, a folder with one .npy, .csv, .tsv, .txt, .parquet, .feather or sparse .npz file
+    for each view and one for the labels, a single such file, or a list of them. Text may be compressed (.csv.gz).
+    Tables whose rows have names (an index of a parquet file, a column headed ``id`` or ``index``, a first column
+    without numbers, or that named by ``index``) are joined by these names. Nothing is ever unpickled. The loader works
+    out which variables are views and labels, and whether samples are rows or columns; ``notes`` say what it decided
+    and what it left out. Use ``views``, ``labels`` and ``orient`` to decide yourself.
 
     Parameters
     ----------
@@ -78,7 +78,8 @@ def load_views(
         whole numbers at the end of the cell of views.
     orient : {"auto", "rows", "columns"}, default="auto"
         Whether samples are rows or columns. "auto" takes the side that is as long as the labels, or, without labels,
-        that has the same length in all views. With "columns", the heads of a table are the names of the samples.
+        that has the same length in all views; in .csv, .tsv, .txt, .parquet and .feather files it takes rows, unless
+        only columns are as many as the labels. With "columns", the heads of a table are the names of the samples.
     mmap : bool, default=False
         Leave arrays in their .npy files, as read-only memmaps, which may be larger than memory. The files must not
         change while they are used. Dense arrays of .parquet, .h5ad and .h5mu files are copied, a few rows at a time, to
@@ -207,6 +208,13 @@ def _from_list(
             views = [entry for entry in entries if not entry.is_column and entry.key != labels]
             views = [entry for entry in views if entry.kind != "text" and entry.part != "other"]
             keys = [entry.key for entry in views if not has_label_name(entry) or _is_named_like_labels(entry)]
+            for entry in entries:
+                words = entry.read() if entry.kind == "text" and entry.key != labels else []
+                if words and len(set(words)) == len(words) and not has_label_name(entry):
+                    raise InputError(
+                        f"{entry.key!r} has one column of words, such as {shown(words[0])}; expected numbers, or "
+                        "labels. If another character separates the fields, say sep= (--sep)."
+                    )
             if not keys:
                 raise InputError(f"The files {quoted([str(place) for place in places])} hold labels and no views.")
         return _from_entries(entries, keys, labels, orient, join)
@@ -229,25 +237,26 @@ def _from_entries(
     flat = flatten(listed_entries)
     if keys is None and any(entry.part for entry in flat):
         keys = default_views(flat)
-    are_turned = orient == "columns" and any(entry.heads for entry in flat)
+    by_rows, are_turned = orient == "auto", orient == "columns" and any(entry.heads for entry in flat)
     if are_turned:
         flat, orient = [turned(entry) for entry in flat], "rows"
-    with naming_transposed(flat, are_turned=are_turned):
+    with naming_transposed(flat, are_turned=are_turned, by_rows=by_rows):
         joined = JoinedEntries(flat) if orient == "columns" else join_entries(flat, keys, labels, join)
     entries = joined.entries
     views, choice = _choose(entries, [e for e in listed_entries if e.kind == "struct"], keys, labels)
-    with naming_transposed(views.entries, are_turned=are_turned):
-        side = find_orientation(views.entries, choice.labels.n_samples if choice.labels else None, orient)
-    sources = [entry for entry in entries if choice.labels and entry.key == choice.labels.key]
-    if join is not None and (any(side.transposed) or not any(view.ids for view in views.entries)):
-        raise InputError(
-            f"join={join!r} (--join) joins samples by name, and the rows have no names; index= (--index) names the "
-            "column that has them."
-        )
-    if any(side.transposed):
-        chosen = ChosenSamples(views.entries, None)
-    else:
-        chosen = choose_samples(joined, views.entries, sources[0] if sources else None, join)
+    n_labels = choice.labels.n_samples if choice.labels else None
+    with naming_transposed(views.entries, are_turned=are_turned, by_rows=by_rows, n_labels=n_labels):
+        side = find_orientation(views.entries, n_labels, orient)
+        sources = [entry for entry in entries if choice.labels and entry.key == choice.labels.key]
+        if join is not None and (any(side.transposed) or not any(view.ids for view in views.entries)):
+            raise InputError(
+                f"join={join!r} (--join) joins samples by name, and the rows have no names; index= (--index) names the "
+                "column that has them."
+            )
+        if any(side.transposed):
+            chosen = ChosenSamples(views.entries, None)
+        else:
+            chosen = choose_samples(joined, views.entries, sources[0] if sources else None, join)
     used = [*views.entries, *sources]
     notes = [*views.notes, *choice.notes, *side.notes, *joined.notes]
     notes += [note for entry in entries if keys is None or entry in used for note in entry.notes]
@@ -305,7 +314,7 @@ def _left_out(entries: Sequence[Entry], known: Sequence[str] | None) -> list[Not
     notes = []
     unread = [entry.key for entry in entries if entry.kind == "unread"]
     if unread:
-        text = f"Not read, because the name has none of the endings {', '.join(ENDINGS)}: {quoted(unread)}."
+        text = f"Not read: {quoted(unread)}; expected tables ({', '.join(ENDINGS)})."
         notes.append(Note("left out", "", text))
     if known is None:
         return notes

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..errors import InputError, unknown_name
+from ..errors import InputError, shown, unknown_name
 from ._entries import normal
 from ._find_labels import LABEL_NAMES
 from ._multi_view_data import Note
 from ._read_options import IndexName
 
 LABEL_HEADS = ("label", "labels", "class", "target", "y")
-_ID_HEADS = ("id", "index", "sample", "sample_id", "name", "obs_names", "row.names")
-_MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
+_ID_HEADS = ("id", "index", "sample", "name", "obs_names", "row.names")
+_ENDS_WITH_ID = re.compile(r"[ _.-][Ii][Dd]$|[a-z]I[Dd]$")  # patient_id and PatientID, not lipid
+_MISSING = ("", "na", "n/a", "#n/a", "nan", "<na>", "null", "none", "?")
 _LONGEST_NUMBER = 1000
 
 
@@ -35,12 +38,13 @@ def column_roles(
     index: IndexName = None,
     *,
     first_is_number: bool = False,
+    number: Callable[[str], float | None] | None = None,
 ) -> ColumnRoles:
     """Which columns are features, labels or names of samples, by the head of a column and by what is in it.
 
     ``words`` returns the fields of a column as text; it is called only for the first column and for columns whose head
     raises the question. ``index`` is the head of the column of names; False if no column names the samples.
-    ``first_is_number`` says that the type of the first column is a number, without reading it.
+    ``first_is_number`` says that the type of the first column is a number, without reading it; ``number`` reads one.
     """
     given: int | None = None
     if isinstance(index, str):
@@ -63,11 +67,11 @@ def column_roles(
         else:
             notes.append(f"Column {names[column]!r} of {path.name} has a label's name and was left out.")
             left.add(column)
-    found = [given] if given is not None else _name_columns(names, heads, words, path, notes, first_is_number)
+    found = [given] if given is not None else _name_columns(names, heads, words, path, notes, first_is_number, number)
     left.update(found)
     for column in found if given is None else ():
         which = f"Column {names[column]!r}" if names[column] else "The first column, which has no name,"
-        done = "left out" if index is False else "taken for names of the samples"
+        done = "left out" if index is False else "taken for names of the rows"
         notes.append(f"{which} of {path.name} was {done}.")
     ids = found[0] if found and index is not False else None
     features = [column for column in range(len(names)) if column not in left and column != label]
@@ -84,11 +88,12 @@ def _name_columns(
     path: Path,
     notes: list[str],
     first_is_number: bool,
+    number: Callable[[str], float | None] | None,
 ) -> list[int]:
     """Columns of names: the first one if it has no head or no number, and those headed ``id`` and the like."""
     found = [0] if heads[0] == "" else []
     for column, head in enumerate(heads):
-        if head not in _ID_HEADS or column in found:
+        if not (head in _ID_HEADS or _ENDS_WITH_ID.search(names[column].strip())) or column in found:
             continue
         if _are_ids(words(column)):
             found.append(column)
@@ -97,25 +102,26 @@ def _name_columns(
                 f"Column {names[column]!r} of {path.name} repeats values and was taken as a feature; index= (--index)"
             )
             notes.append(f"{text} takes it for names of the samples.")
-    if not found and heads[0] not in LABEL_HEADS and not first_is_number and has_no_number(words(0)):
+    if not found and heads[0] not in LABEL_HEADS and not first_is_number and has_no_number(words(0), number):
         check_different(words(0), names[0], path)
         found = [0]
     return found
 
 
-def has_no_number(values: Sequence[str]) -> bool:
-    """Whether no field holds a number or is missing."""
-    return all(field_number(value) is None for value in values)
+def has_no_number(values: Sequence[str], number: Callable[[str], float | None] | None = None) -> bool:
+    """Whether no field holds a number, which ``number`` reads, or is missing."""
+    return all((number or field_number)(value) is None for value in values)
 
 
 def check_different(values: Sequence[str], head: str, path: Path) -> None:
     """Refuse a first column of words that are not all different: they are no names, and perhaps labels."""
     repeated = len(values) - len(set(values))
     if repeated:
+        again = Counter(values).most_common(1)[0][0]
         which = f"Column {head!r}" if head else "The first column"
         raise InputError(
-            f"{which} of {path} has words, and {repeated} of {len(values)} are repeated; expected names of samples, "
-            "each once. If they are labels, head the column 'label'."
+            f"{which} of {path} has words, and {repeated} of {len(values)} are repeated, such as {shown(again)}; "
+            "expected names of samples, each once. If they are labels, head the column 'label'."
         )
 
 

@@ -66,10 +66,8 @@ class TableFile:
             taken = "names" if has_header else "numbers"
             text = f"The first line of {self.path.name}, {self.first_line}, was taken as {taken}."
             notes += (Note("table", self.key, text),)
-        table = Entry(
-            self.key, "matrix", (), name=self.path.stem, notes=notes, ids=self.ids, ids_are_typed=self.ids_are_typed
-        )
-        table = replace(table, heads=self.heads)
+        named: dict[str, Any] = {"ids": self.ids, "ids_are_typed": self.ids_are_typed, "heads": self.heads}
+        table = Entry(self.key, "matrix", (), name=self.path.stem, notes=notes, is_table=True, **named)
         if self.labels is None:
             return [_filled(table, values)]
         if values.shape[1] == 0:
@@ -146,12 +144,17 @@ def _from_text(limit: SizeLimit, key: str, options: ReadOptions) -> TableFile:
     table = read_text(limit, key, options)
     path = table.path
     if table.has_header:
-        roles = column_roles(table.heads, table.words, path, options.index)
+        # Spreadsheets write empty rows behind the last one. Where rows have no names, such a row may be a sample.
+        filled = replace(table, lines=[line for line in table.lines if line.strip(f'{table.sep or " "}" ')])
+        if not filled.lines:
+            raise InputError(f"{path} has column names and empty rows; expected a table of numbers.")
+        roles = column_roles(table.heads, filled.words, path, options.index, number=table.number)
+        table = table if roles.ids is None else filled
     else:
         roles = ColumnRoles(list(range(table.width)))
-        if table.width > 1 and has_no_number(names := table.words(0)):
+        if table.width > 1 and has_no_number(names := table.words(0), table.number):
             check_different(names, "", path)
-            note = Note("table", path.stem, f"The first column of {path.name} was taken for names of the samples.")
+            note = Note("table", path.stem, f"The first column of {path.name} was taken for names of the rows.")
             roles = ColumnRoles(roles.features[1:], None, None if options.index is False else 0, (note,))
     values: Any = table.words(roles.features[0]) if len(roles.features) == 1 and roles.label is None else None
     if values is None or all(table.number(word) is not None for word in values):

@@ -54,7 +54,7 @@ class TextTable:
     def number(self, text: str) -> float | None:
         """The number in a field, also with a decimal comma where it may have one."""
         value = None if self.comma else field_number(text)
-        if value is None and self.comma is not False and self.sep != "," and len(text) < _PIECE:
+        if value is None and (self.comma or (self.comma is None and self.sep != ",")) and len(text) < _PIECE:
             value = field_number(text.replace(",", ".") if _DECIMAL_COMMA.fullmatch(text) else text)
         return value
 
@@ -63,7 +63,7 @@ class TextTable:
         if not columns:
             return np.empty((len(self.lines), 0))
         usecols = None if len(columns) == self.width else columns
-        lines = [line.replace(",", ".") for line in self.lines] if self.comma else self.lines
+        lines = [line.replace(",", ".") for line in self.lines] if self.comma and self.sep != "," else self.lines
         try:
             text = io.StringIO("\n".join(lines))
             return np.loadtxt(text, delimiter=self.sep, ndmin=2, comments=None, usecols=usecols)
@@ -81,7 +81,10 @@ class TextTable:
             for place, j in enumerate(wanted):
                 value = self.number(row[j])
                 if value is None:
-                    raise InputError(f"{where}, has {row[j][:40]!r} in column {j + 1}; expected a number.")
+                    head = repr(self.heads[j]) if self.has_header and self.heads[j] else j + 1
+                    hint = "; decimal=',' (--decimal ,) takes commas for decimal marks"
+                    hint = hint if _DECIMAL_COMMA.fullmatch(row[j]) else ""
+                    raise InputError(f"{where}, has {row[j][:40]!r} in column {head}; expected a number{hint}.")
                 table[i, place] = value
         return table
 
@@ -94,11 +97,17 @@ def read_text(limit: SizeLimit, key: str, options: ReadOptions) -> TextTable:
     if not lines:
         raise InputError(f"{path} is empty; expected a table of numbers.")
     sep = options.sep or _separator(lines)
+    lines = _without_last(lines, sep)
     first = _fields(lines[0], sep)
     below = _fields(lines[1], sep) if len(lines) > 1 else []
     # R's write.table writes no head above the names of the rows.
     is_short = len(below) == len(first) + 1 and has_no_number(first)
     first = ["", *first] if is_short else first
+    if len(first) == 1 < len(below):
+        raise InputError(
+            f"{path}, line 2 of those that are not empty, has {len(below)} fields, and the first line has one; remove "
+            "a title above the heads, or say sep= (--sep) if another character separates the fields."
+        )
     has_header = is_short or _is_header(first, lines, sep)
     if options.index and not has_header:
         raise InputError(f"{path} has no line of column names, so no column is {options.index!r} (index=, --index).")
@@ -108,6 +117,18 @@ def read_text(limit: SizeLimit, key: str, options: ReadOptions) -> TextTable:
     counted = tuple(first) if not has_header and _counts(first) and len(lines) > 1 else ()
     comma = None if options.decimal is None else options.decimal == ","
     return TextTable(path, body, sep, tuple(first) if has_header else (), len(first), counted, comma)
+
+
+def _without_last(lines: list[str], sep: str | None) -> list[str]:
+    """Lines without the separators that some programs write at their ends: no column has a head or a value there."""
+    if sep in (None, " ") or len(lines) < 2 or not _is_header(first := _fields(lines[0], sep), lines, sep):
+        return lines
+    ends = [min(len(line) - len(line.rstrip(sep)), len(line) - 1) for line in lines]
+    short = len(_fields(lines[1], sep)) - len(first)  # separators that the first line lacks
+    cut = min(*ends[1:], ends[0] + short)
+    if short < 0 or cut <= 0:
+        return lines
+    return [lines[0][: len(lines[0]) - max(cut - short, 0)], *(line[:-cut] for line in lines[1:])]
 
 
 def _decoded(content: bytes, path: Path) -> str:

@@ -134,14 +134,15 @@ def check_missing(
         mask = joined.mask
     if mask is None and missing == "error":
         return None
+    samples = None if joined is None else joined.samples
     present = check_mask(mask, len(graphs), int(graphs[0].shape[0]))
     engine = engine_of(graphs[0])
     if engine.distributed and not (missing == "error" and present.all()):
         raise InputError(f"Missing samples are not supported for {engine.name} arrays; compute them first.")
     if missing == "nan":
         numbered = zip(names or map(str, range(len(graphs))), graphs, present, strict=True)
-        present = np.array([_not_nan(Z, view, rows, columns) for view, Z, rows in numbered])
-    check_present(present)
+        present = np.array([_not_nan(Z, view, rows, columns, samples) for view, Z, rows in numbered])
+    check_present(present, samples)
     return None if present.all() else present
 
 
@@ -171,16 +172,17 @@ def check_mask(mask: object, n_views: int, n_samples: int) -> BoolArray:
     )
 
 
-def check_present(mask: BoolArray) -> None:
+def check_present(mask: BoolArray, samples: Sequence[Any] | None = None) -> None:
     nowhere = np.flatnonzero(~mask.any(axis=0))
     if nowhere.size:
         others = f", nor are {nowhere.size - 1} others" if nowhere.size > 1 else ""
+        first = nowhere[0] if samples is None else repr(samples[nowhere[0]])
         raise InputError(
-            f"Sample {nowhere[0]} is in no view{others}: {nowhere.size} of {mask.shape[1]} samples. Leave them out."
+            f"Sample {first} is in no view{others}: {nowhere.size} of {mask.shape[1]} samples. Leave them out."
         )
 
 
-def _not_nan(Z: Graph, view: str, present: BoolArray, columns: str) -> BoolArray:
+def _not_nan(Z: Graph, view: str, present: BoolArray, columns: str, samples: Sequence[Any] | None) -> BoolArray:
     """Which rows are present, that is, not NaN. A row with some NaN is an error."""
     if Z.dtype.kind != "f":
         return present
@@ -196,8 +198,9 @@ def _not_nan(Z: Graph, view: str, present: BoolArray, columns: str) -> BoolArray
     counts = np.concatenate(list(map_rows(count, Z.shape[0], width=m)))
     some = np.flatnonzero((counts > 0) & (counts < m) & present)
     if some.size:
+        where = f"row {some[0]}" if samples is None else f"sample {samples[some[0]]!r}"
         raise InputError(
-            f"View {view} has {counts[some[0]]} NaN among {m} {columns} in row {some[0]} ({some.size} such rows); "
+            f"View {view} has {counts[some[0]]} NaN among {m} {columns} in {where} ({some.size} such rows); "
             "a missing sample has only NaN."
         )
     return np.asarray(present & (counts < m))

@@ -253,7 +253,7 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
         (["in.npz", "-o", "o.npz", "--mask", "words.csv"], "words.csv"),
         (["in.npz", "-o", "o.npz", "--mask", "in.npz"], "holds 3 arrays"),
         (["in.npz", "-o", "o.npz", "--mask", "absent.npy"], "No such file"),
-        (["in.npz", "-o", "o.npz", "--mask", "notes.txt"], "notes.txt is not a"),
+        (["in.npz", "-o", "o.npz", "--mask", "notes.txt"], "notes.txt: the file holds no matrix"),
         (["in.npz", "-o", "o.npz", "--mask", "."], "is not a .npy"),
         (["in.npz", "-o", "o.npz", "--weights", "1,2"], "Got 2 weights for 3 views"),
         (["in.npz", "-o", "o.npz", "--weights", "0,0,0"], "not all zero"),
@@ -264,7 +264,7 @@ def test_what_is_refused(tmp_path: Path, planted: Any, monkeypatch: pytest.Monke
         ),
         (["nan.npz", "-o", "o.npz"], "NaN"),
         (["objects.npz", "-o", "o.npz"], "Python objects"),
-        (["notes.txt", "-o", "o.npz"], "not a .npy, .npz or .mat file"),
+        (["notes.txt", "-o", "o.npz"], "'notes.txt' is text; expected a matrix of numbers"),
         (["absent.npz", "-o", "o.npz"], "No such file"),
         ([".", "-o", "o.npz"], "is a folder"),
     ]

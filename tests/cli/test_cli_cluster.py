@@ -18,6 +18,7 @@ from anchor_align import AlignedClusterer, load, load_views
 from anchor_align.cli import _cluster as cluster_command
 from anchor_align.cli import main
 from anchor_align.data import make_simulated
+from anchor_align.errors import InputError
 from anchor_align.metrics import ari
 
 SIMULATED = make_simulated(0)
@@ -162,6 +163,24 @@ def test_predict_labels_rows_of_tomorrow(here: Path, capsys: Capture) -> None:
     assert today["cluster"].equals(expected.loc[today.index])
     assert main(["predict", "my.model", "star.csv", "square.csv", "-q", "-o", "again.csv"]) == 0
     assert Path("again.csv").read_text() == Path("labels.csv").read_text()
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_predict_takes_the_side_that_fits_the_model(here: Path, capsys: Capture, names: bool) -> None:
+    """Tables of features x samples are taken so without --orient, as the fit had them."""
+    files = []
+    for name, frame in FRAMES.items():
+        wide = pd.concat([frame, frame.add_prefix("again_") ** 2], axis=1).T
+        wide.to_csv(f"{name}_wide.csv", index=names, header=names)
+        wide.iloc[:, 50:60].to_csv(f"{name}_today.csv", index=names, header=names)
+        files += [f"{name}_wide.csv", f"{name}_today.csv"]
+    words = ["--clusters", "4", "--orient", "columns", "-q", "-o", "labels.csv", "--save", "my.model"]
+    assert main(["cluster", *files[::2], *words]) == 0
+    assert main(["predict", "my.model", *files[1::2], "-o", "today.csv"]) == 0
+    assert "note: Samples are columns: this fits the model." in capsys.readouterr().err
+    expected = labels_of("labels.csv")["cluster"].iloc[50:60]
+    assert labels_of("today.csv")["cluster"].tolist() == expected.tolist()
+    assert main(["predict", "my.model", *files[1::2], "--orient", "rows", "-q"]) == 2
 
 
 def test_info_shows_what_a_model_holds(here: Path, capsys: Capture) -> None:
@@ -343,14 +362,38 @@ def test_an_ending_that_says_another_form_is_refused(here: Path, capsys: Capture
     assert Path(name).read_text() == Path("labels").read_text()
 
 
+SQUARE = FRAMES["square"]
+TABLES: list[tuple[pd.DataFrame, str]] = [
+    (SQUARE.assign(square_y=["male"] * 200), "View square has 'male' in column 'square_y'"),
+    (SQUARE.assign(square_y=np.inf), "(first: sample 's000', column 'square_y')"),
+    (SQUARE.drop(columns="square_y"), "has 1 features; fitted on 2. Missing: 'square_y'."),
+    (SQUARE.assign(age=1.0), "has 3 features; fitted on 2. Not in the fit: 'age'."),
+    (SQUARE.rename(columns={"square_y": "age"}), "Missing: 'square_y'. Not in the fit: 'age'."),
+]
+
+
+@pytest.mark.parametrize(("frame", "message"), TABLES)
+def test_columns_are_named_by_their_heads(frame: pd.DataFrame, message: str) -> None:
+    """Of DataFrames that hold words or infinity, and of those that lack features of the fit or have others."""
+    clusterer = AlignedClusterer("lmvsc", n_clusters=4, random_state=0).fit(FRAMES)
+    with pytest.raises(InputError, match=re.escape(message)):
+        clusterer.predict({**FRAMES, "square": frame})
+
+
 def test_gaps_are_named_by_sample_with_a_way_out(here: Path, capsys: Capture) -> None:
     """The row of a joined sample is not that of its file, so its name is given."""
     frame = FRAMES["star"].copy()
+    frame.loc["s007", "star_y"] = np.nan
+    frame[::-1].to_csv("star.csv")
+    assert main([*WORDS, "-q", "-o", "labels.csv", "--missing", "nan"]) == 2
+    assert "View star has 1 NaN among 2 features in sample 's007'" in capsys.readouterr().err
     frame.loc["s007"] = np.nan
     frame[::-1].to_csv("star.csv")
     assert main([*WORDS, "-q", "-o", "labels.csv"]) == 2
     err = capsys.readouterr().err
-    assert "View star has NaN or infinity in 1 of 200 rows (first: sample 's007'); views must be finite; impute" in err
+    assert (
+        "View star has NaN or infinity in 1 of 200 rows (first: sample 's007', column 'star_x'); views must be" in err
+    )
     assert main([*WORDS, "-q", "-o", "labels.csv", "--missing", "nan"]) == 0
 
 

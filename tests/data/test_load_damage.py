@@ -92,7 +92,7 @@ def test_zip_without_arrays(tmp_path: Path) -> None:
 def test_places_without_data(tmp_path: Path) -> None:
     """A path that is not there, and folders without usable files."""
     assert_refused(tmp_path / "absent.mat", "does not exist", kind=FileError)
-    assert_refused(tmp_path, "holds no .npy, .csv, .parquet", kind=InputError)
+    assert_refused(tmp_path, "holds no .npy, .csv", kind=InputError)
     savemat(tmp_path / "a.mat", {"X": A})
     assert_refused(tmp_path, "to read a.mat, give its own path", kind=InputError)
     with pytest.raises(FileError, match="Did you mean 'digits'"):

@@ -67,17 +67,18 @@ def test_a_table_of_labels(tmp_path: Path, ids: Any, head: str, words: bool) -> 
 
 
 def test_files_that_are_not_read_are_named(tmp_path: Path) -> None:
-    """All but hidden ones; what has the ending of a table and cannot be read is refused."""
+    """All but hidden ones; what has the ending of a table and cannot be read is refused, a text left out."""
     np.savetxt(tmp_path / "a.csv", A, delimiter=",")
-    np.savetxt(tmp_path / "b.txt", B)
+    (tmp_path / "b.txt").write_text("Two tables of 60 samples,\nmeasured in 2020.\n")
+    (tmp_path / "empty.txt").touch()
     np.savetxt(tmp_path / "labels.csv.bz2", Y)
     (tmp_path / "inner").mkdir()
     (tmp_path / ".hidden").write_text("x")
     data = load_views(tmp_path, orient="rows")
     assert_data(data, ["a"], [A], None)
-    assert_noted(data, "'b.txt', 'inner/', 'labels.csv.bz2'")
+    assert_noted(data, "'b.txt', 'empty.txt', 'inner/', 'labels.csv.bz2'")
     assert not any("hidden" in str(note) for note in data.notes)
-    assert_noted(load_views(tmp_path, orient="rows", views="a"), "'b.txt', 'inner/', 'labels.csv.bz2'")
+    assert_noted(load_views(tmp_path, orient="rows", views="a"), "'b.txt', 'empty.txt', 'inner/', 'labels.csv.bz2'")
     for name, content in (
         ("c.csv", pd.DataFrame(B).to_csv().encode("utf-16")),
         ("c.npy", b"no array"),

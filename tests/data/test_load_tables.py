@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +33,9 @@ TEXTS: dict[str, str] = {
     "write.table of R": "\n".join(['"a" "b" "c"', *(f'"s{i}" {line}' for i, line in enumerate(LINES))]),
     "short header": "\n".join(["a,b,c", *(f"s{i},{line}".replace(" ", ",") for i, line in enumerate(LINES))]),
     "counted columns": FRAME.set_axis(range(3), axis=1).to_csv(index_label="name"),
+    "separators at all ends": FRAME.to_csv(index_label="id").replace("\n", ",,\n"),
+    "separators at the ends of rows": FRAME.to_csv(index_label="id").replace("\n", ",\n").replace("c,\n", "c\n"),
+    "empty rows at the end": FRAME.to_csv(index_label="who") + ",,,\n,,,\n",
 }
 
 
@@ -54,6 +59,112 @@ def test_names_with_separators_and_given_separators(tmp_path: Path) -> None:
     for options in ({"sep": ",", "decimal": ","}, {"sep": "ab"}, {"decimal": "x"}):
         with pytest.raises(InputError, match=r"sep|decimal"):
             load_views(tmp_path / "x.csv", **options)  # type: ignore[arg-type]
+
+
+def write(frame: pd.DataFrame, path: Path, **options: Any) -> Path:
+    """A table in the format of the ending: text with tabs if it is not .csv or .parquet."""
+    if path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, sep="," if path.suffix == ".csv" else "\t", **options)
+    return path
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "txt", "parquet"])
+def test_rows_of_tables_are_samples(tmp_path: Path, ending: str) -> None:
+    """Where sizes leave it open, too, with a note; unless the user says that they are columns."""
+    square = pd.DataFrame(np.random.default_rng(1).normal(size=(12, 12))).rename(columns="c{}".format)
+    files = [write(square + i, tmp_path / f"{name}.{ending}", header=False, index=False) for i, name in enumerate("ab")]
+    for source in (files, tmp_path):
+        data = load_views(source)
+        np.testing.assert_allclose(data.views[1], square + 1)
+        assert any(note.kind == "orientation" and "--orient columns" in note.text for note in data.notes)
+        np.testing.assert_allclose(load_views(source, orient="columns").views[1], square.T + 1)
+    assert load_views(files[0]).views[0].shape == (12, 12)
+    longer = write(square.iloc[:9], tmp_path / f"c.{ending}", header=False, index=False)
+    with pytest.raises(InputError, match=r"view 'c' \(9 x 12\) has 9 samples; view 'a' has 12\..*--orient columns"):
+        load_views([files[0], longer])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("genes", ["other", "some", "same"])
+def test_samples_that_are_columns_of_all_tables_are_asked_for(tmp_path: Path, ending: str, genes: str) -> None:
+    """Equal heads of all tables, with the labels of the samples beside them or not: the message names --orient."""
+    names = {"other": [f"m{i}" for i in range(30)], "some": [f"g{i}" for i in range(9, 39)]}
+    expression = pd.DataFrame(np.random.default_rng(0).random((30, 9)), [f"g{i}" for i in range(30)], list("rstuvwxyz"))
+    files = [write(expression, tmp_path / f"a.{ending}")]
+    files += [write(expression.set_axis(names.get(genes, expression.index)) ** 2, tmp_path / f"b.{ending}")]
+    expected = "The heads of the columns are the same in all tables; if samples are in columns, say orient='columns'"
+    if genes == "same":
+        assert any(expected in str(note) for note in load_views(files).notes)
+    else:
+        known = pd.DataFrame({"id": expression.columns, "kind": ["one", "two", "two"] * 3})
+        for labelled in (False, True):
+            if labelled:
+                known.to_csv(tmp_path / "known.csv", index=False)
+            for source in (files, tmp_path):
+                with pytest.raises(InputError, match=re.escape(expected)):
+                    load_views(source)
+    data = load_views(files, orient="columns")
+    assert data.samples == tuple(expression.columns)
+    assert not any("if samples are in columns" in str(note) for note in data.notes)
+
+
+def test_spreadsheets_are_named_with_the_way_out(tmp_path: Path) -> None:
+    """Alone and in a list they are refused; in a folder of tables they are noted as not read."""
+    with zipfile.ZipFile(tmp_path / "b.xlsx", "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    FRAME.to_csv(tmp_path / "a.csv")
+    for source in (tmp_path / "b.xlsx", [tmp_path / "a.csv", tmp_path / "b.xlsx"]):
+        with pytest.raises(InputError, match=r"b\.xlsx is a spreadsheet.*save each sheet as a \.csv file"):
+            load_views(source)
+    data = load_views(tmp_path)
+    assert data.names == ["a"]
+    assert any("'b.xlsx'" in str(note) for note in data.notes)
+
+
+FIELDS: list[tuple[str, dict[str, Any], str]] = [
+    (FRAME.assign(sex="male").to_csv(), {}, "has 'male' in column 'sex'"),
+    (FRAME.to_csv(decimal=","), {"sep": ","}, "in column 'a'; expected a number; decimal=',' (--decimal ,)"),
+    (FRAME.rename(index={"s3": "s4"}).to_csv(index_label="id"), {}, "1 of 20 are repeated, such as 's4'"),
+    (FRAME.to_csv(sep="|"), {}, "'x' has one column of words, such as '|a|b|c'; expected numbers"),
+    ("Results of 2020\n" + FRAME.to_csv(), {}, "line 2 of those that are not empty, has 4 fields"),
+]
+
+
+@pytest.mark.parametrize(("text", "options", "message"), FIELDS)
+def test_fields_that_are_no_numbers(tmp_path: Path, text: str, options: dict[str, Any], message: str) -> None:
+    """The message names the column by its head, or what is wrong with all of them; no listed file is passed over."""
+    (tmp_path / "x.csv").write_text(text)
+    FRAME.to_csv(tmp_path / "y.csv")
+    with pytest.raises(InputError, match=re.escape(message)):
+        load_views([tmp_path / "y.csv", tmp_path / "x.csv"], **options)
+
+
+def test_quoted_decimal_commas_between_commas(tmp_path: Path) -> None:
+    """As spreadsheets write them where the decimal mark is a comma, are read with decimal=','."""
+    FRAME.to_csv(tmp_path / "x.csv", decimal=",", quoting=1)
+    np.testing.assert_array_equal(load_views(tmp_path / "x.csv", decimal=",").views[0], X)
+
+
+@pytest.mark.parametrize("header", [True, False])
+def test_a_first_column_of_decimal_commas_is_no_column_of_names(tmp_path: Path, header: bool) -> None:
+    """It has numbers, with a header and without."""
+    FRAME.to_csv(tmp_path / "x.csv", sep=";", decimal=",", index=False, header=header)
+    data = load_views(tmp_path / "x.csv")
+    np.testing.assert_array_equal(data.views[0], X)
+    assert data.samples is None
+
+
+@pytest.mark.parametrize("head", ["patient_id", "PatientID"])
+def test_numbers_headed_as_ids_pair_the_samples(tmp_path: Path, head: str) -> None:
+    """They are no feature, and decide which rows belong together."""
+    numbered = FRAME.set_axis(range(1001, 1021)).rename_axis(head)
+    numbered.to_csv(tmp_path / "a.csv")
+    numbered[::-1].to_csv(tmp_path / "b.csv")
+    data = load_views([tmp_path / "a.csv", tmp_path / "b.csv"])
+    np.testing.assert_array_equal(data.views[0], X)
+    np.testing.assert_array_equal(data.views[1], X)
 
 
 def test_compressed_tables(tmp_path: Path) -> None:
