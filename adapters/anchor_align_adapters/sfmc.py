@@ -94,7 +94,7 @@ class SFMC(Adapter):
         self.scale = scale
 
     @property
-    def views_apart(self) -> bool:  # type: ignore[override]  # depends on a setting
+    def views_apart(self) -> bool:
         """Whether every view has its own anchors."""
         return isinstance(self.anchors, str) and self.anchors == "flexible"
 

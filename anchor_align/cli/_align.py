@@ -184,7 +184,7 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
     from ..fusion import agreement_weights, check_weights
     from ..graphs import GramMatrices, check_orders
     from ..matching import AnchorAligner, chance_notes, tie_notes
-    from ..plugins import ALIKE, odd_rows
+    from ..plugins import ALIKE, get_fusion, odd_rows
 
     weights = arguments.weights
     if isinstance(weights, tuple):
@@ -208,13 +208,15 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
         random_state=arguments.seed,
         effort=arguments.effort,
     ).fit(grams, graphs=files.graphs, mask=mask, missing=arguments.missing)
+    aligns = arguments.fusion == "mean" or get_fusion(arguments.fusion).aligns
+    matrices = aligner.matrices_ if aligns else None
     if isinstance(weights, str):
-        weights = agreement_weights(grams, check_orders(aligner.matrices_, grams.sizes))
+        weights = agreement_weights(grams, check_orders(matrices, grams.sizes))
     options = {"how": arguments.fusion, "mask": mask, "missing": arguments.missing}
     result = Alignment(
         files.names,
         aligner.permutations_,
-        fuse(files.graphs, aligner.matrices_, weights=weights, **options),
+        fuse(files.graphs, matrices, weights=weights, **options),
         aligner.feature_,
         aligner.structure_,
         aligner.objective_,

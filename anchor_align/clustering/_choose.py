@@ -140,7 +140,7 @@ def choose(
     clusterer, checked, ranking = _prepared(views, n_clusters, draws, sample, mask, random_state, settings)
     results = best_first(ranking.results(listed, checked, callback))
     clusterer.set_params(**results[0].candidate.settings(ranking.n_clusters), random_state=ranking.seed)
-    clusterer.fit(views, mask=mask)
+    clusterer.fit(checked)
     return Choice(clusterer, tuple(results), ranking.cost(listed, checked.n_samples))
 
 

@@ -24,7 +24,7 @@ from ..matching import check_lam
 from ..plugins import Adapter, contained
 from ._anchor_rules import AnchorRule
 from ._candidates import Candidate
-from ._criteria import stability
+from ._criteria import pair_agreements
 from ._pipeline import Fused, Pipeline, ViewGraphs, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, fused_graph, nearest_mean
 from ._ranking import DRAWS, SAMPLE, draw_seeds, sample_views
@@ -47,11 +47,20 @@ CAUTION = (
 
 @dataclass(frozen=True)
 class ClusterCurve:
-    """One curve: a value for every number of clusters, the mean over draws, and the standard deviation."""
+    """One curve.
+
+    Attributes
+    ----------
+    name : str
+    values : tuple of float
+        For every number of clusters, the mean over draws; "stability" over pairs of draws.
+    sd : tuple of float or None
+        The standard deviation over the same; None for a single draw, or a single pair.
+    """
 
     name: str
     values: tuple[float, ...]
-    sd: tuple[float, ...]
+    sd: tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -296,13 +305,13 @@ def _curves(draws: Sequence[_Draw]) -> Iterable[ClusterCurve]:
         yield _curve("agreement", agreements)
     if len(draws) > 1:
         by_number = zip(*(each.labels for each in draws), strict=True)
-        values = tuple(float(stability(labels) or 0.0) for labels in by_number)
-        yield ClusterCurve("stability", values, (0.0,) * len(values))
+        yield _curve("stability", list(np.array([pair_agreements(labels) for labels in by_number]).T))
     yield _curve("prediction_strength", [np.array(each.strength) for each in draws])
     yield _curve("gap", [each.gap for each in draws])
 
 
 def _curve(name: str, draws: Sequence[FloatArray]) -> ClusterCurve:
+    """A curve from rows of values, one row for each draw or pair of draws."""
     table = np.stack(draws)
-    sd = table.std(axis=0, ddof=1) if len(table) > 1 else np.zeros(table.shape[1])
-    return ClusterCurve(name, tuple(map(float, table.mean(axis=0))), tuple(map(float, sd)))
+    sd = tuple(map(float, table.std(axis=0, ddof=1))) if len(table) > 1 else None
+    return ClusterCurve(name, tuple(map(float, table.mean(axis=0))), sd)

@@ -108,6 +108,11 @@ def chosen_setting(scores: Sequence[float]) -> int:
     return best if scores[best] > CLEARLY * scores[0] else 0
 
 
+def pair_agreements(draws: Sequence[IndexArray]) -> list[float]:
+    """Adjusted Rand index between the clusters of two draws, for every pair of draws."""
+    return [ari(one, other) for one, other in itertools.combinations(draws, 2)]
+
+
 def stability(draws: Sequence[IndexArray]) -> float | None:
     """Mean adjusted Rand index between the clusters of all pairs of draws; None for one draw.
 
@@ -117,5 +122,5 @@ def stability(draws: Sequence[IndexArray]) -> float | None:
     >>> stability([np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])])
     1.0
     """
-    pairs = [ari(one, other) for one, other in itertools.combinations(draws, 2)]
+    pairs = pair_agreements(draws)
     return float(np.mean(pairs)) if pairs else None

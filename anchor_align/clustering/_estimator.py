@@ -220,13 +220,14 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         storage = check_choice("storage", self.storage, STORAGES)
         lam = check_lam(self.lam)
         seed = check_seed(self.random_state)
-        self.candidates_: tuple[CandidateResult, ...] | None = None
-        if isinstance(self.adapter, str) and self.adapter == "auto":
-            adapter = self._choose_adapter(views, mask, n_clusters, seed)
-        else:
-            adapter = self._make_adapter()
-        fusion = check_fusion(adapter, self.fusion)
+        auto = isinstance(self.adapter, str) and self.adapter == "auto"
+        adapter, candidates = None if auto else self._make_adapter(), None
+        # Views may be a generator, which can be read once.
         checked = check_views(views, self.column_groups, mask=mask, missing=self.missing, join=self.join)
+        if adapter is None:
+            candidates = self._candidates(checked, n_clusters, seed)
+            adapter = candidates[0].candidate.make_adapter()
+        fusion = check_fusion(adapter, self.fusion)
         reference = check_reference(self.reference, len(checked.matrices), checked.names)
         if self.weights is not None and not is_auto(self.weights):
             check_weights(self.weights, len(checked.matrices))
@@ -273,6 +274,9 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
                         learned = replace(learned, graphs=kept)
 
         warn_of_chance(fused.aligner, checked.names)
+        sizes = count_labels(clusters.labels, clusters.n_found)
+        notes = (*checked.notes, choice_note(adapter, graphs.chosen)) if graphs.chosen else checked.notes
+        # Nothing below can fail: a fit that fails leaves the attributes of an earlier one as they were.
         self.labels_: IndexArray = labels
         # One of five types, which depends on storage and views.
         self.fused_graph_: Any = graph
@@ -284,16 +288,15 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         self.mask_: BoolArray | None = checked.mask
         self.samples_: tuple[Any, ...] | None = checked.samples
         self.chosen_: dict[str, Any] = graphs.chosen
-        self.notes_: tuple[str, ...] = checked.notes
-        if self.chosen_:
-            self.notes_ += (choice_note(adapter, self.chosen_),)
+        self.candidates_: tuple[CandidateResult, ...] | None = candidates
+        self.notes_: tuple[str, ...] = notes
         self.weights_: FloatArray | None = fused.weights
         self.aligner_: AnchorAligner | None = fused.aligner
         self.adapter_: Adapter = adapter
         self.cluster_means_: FloatArray = means
         self.n_features_in_: int = sum(each.n_features for each in layout.values())
         self._layout = layout
-        self._cluster_sizes = count_labels(clusters.labels, clusters.n_found)
+        self._cluster_sizes = sizes
         self._name_features()
         self._prediction = Prediction(
             graphs.adapter, learned, graphs.rows.sizes, fused.rows.recipe, embedding, means, known
@@ -370,16 +373,13 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         tags.transformer_tags = TransformerTags()
         return tags
 
-    def _choose_adapter(self, views: Any, mask: Any, n_clusters: int, seed: int) -> Adapter:
+    def _candidates(self, views: Views, n_clusters: int, seed: int) -> tuple[CandidateResult, ...]:
         if self.adapter_params:
             raise InputError("adapter_params is for an adapter given by name; adapter='auto' chooses the settings.")
-        checked = check_views(views, self.column_groups, mask=mask, missing=self.missing, join=self.join)
         own: dict[str, Any] = {"n_anchors": self.n_anchors, "fusion": self.fusion, "lam": self.lam}
-        reference = check_reference(self.reference, len(checked.matrices), checked.names)
+        reference = check_reference(self.reference, len(views.matrices), views.names)
         ranking = Ranking(n_clusters, seed, reference=reference, many_to_one=self.many_to_one, weights=self.weights)
-        found = ranking.results([replace(each, **own) for each in AUTO_CANDIDATES], checked)
-        self.candidates_ = tuple(best_first(found))
-        return self.candidates_[0].candidate.make_adapter()
+        return tuple(best_first(ranking.results([replace(each, **own) for each in AUTO_CANDIDATES], views)))
 
     def _make_adapter(self) -> Adapter:
         params = {} if self.adapter_params is None else self.adapter_params

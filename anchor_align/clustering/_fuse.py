@@ -35,20 +35,21 @@ def fuse(
     P_list : list, optional
         Matrices from :func:`align`, or index arrays as in ``AnchorAligner.permutations_`` (-1: no anchor of the view in
         this column). A matrix has one 1 in each row; it may put several anchors in one column, which are then added.
-        Without ``P_list`` anchors stay in their given order, which is the unaligned control; views with fewer anchors
-        then have none in the last columns.
+        Without ``P_list`` anchors stay in their given order; views with fewer anchors then have none in the last
+        columns. The controls ("unaligned", "concat") always take them in this order, whatever ``P_list`` says.
     weights : array-like of float of shape (n_views,), or "auto", optional
         One weight >= 0 per view; they are divided by their sum. By default the weights are equal. "auto": by the
         agreement of a view's graph, in the order of ``P_list``, with the others. Related views get nearly equal
         weights, a view of noise almost none. One or two views always get equal weights. It takes one more pass over the
         samples.
-    how : {"mean", "rotated", "concat"}, name of a plug-in's fusion, or Fusion, default="mean"
+    how : {"mean", "rotated", "unaligned", "concat"}, name of a plug-in's fusion, or Fusion, default="mean"
         "mean" is the weighted mean, n_samples x n_columns; rows that sum to one still do. "rotated" first multiplies
         each graph by the orthogonal matrix that brings it closest to the others, starting from ``P_list``. Its mean has
         the same shape and is always dense. Entries may be negative and rows need not sum to one: it is for embedding
-        (its leading left singular vectors), not for reading. "concat" puts the graphs side by side, n_samples x (all
-        anchors). It is a control without alignment, because its clusters are the same for any order of the columns;
-        weights, divided by their mean, then multiply the columns of each view.
+        (its leading left singular vectors), not for reading. "unaligned" is the mean of the graphs as they come.
+        "concat" puts the graphs side by side, n_samples x (all anchors). It is a control without alignment, because its
+        clusters are the same for any order of the columns; weights, divided by their mean, then multiply the columns of
+        each view.
     mask : array-like of bool of shape (n_views, n_samples) or (n_samples, n_views), optional
         False where a sample is missing in a view; these rows are not read. The mean is then over the views that have
         the sample, with weights divided by their sum; "concat" has zeros for missing samples. Not for Dask arrays.
@@ -92,7 +93,9 @@ def fuse(
     fusion = get_fusion("aligned" if isinstance(how, str) and how == "mean" else how)
     rows = StoredGraphs.from_user(Z_list, mask, missing, join)
     graphs = rows.graphs
-    orders = check_orders(P_list, [Z.shape[1] for Z in graphs])
+    orders = check_orders(P_list, rows.sizes)
+    if not fusion.aligns:
+        orders = check_orders(None, rows.sizes)
     grams = GramMatrices.of_set(rows) if fusion.uses_grams or is_auto(weights) else None
     maps = tuple(fusion.maps(orders, grams))
     if grams is not None and is_auto(weights):

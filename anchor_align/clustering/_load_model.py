@@ -8,7 +8,7 @@ from ..errors import InputTypeError, shown
 from ..fusion import Fusion
 from ..plugins import Adapter
 from ._estimator import AlignedClusterer
-from ._saved_models import SavedModel, refuse_unknown
+from ._saved_models import SavedModel
 
 
 def load(
@@ -51,7 +51,6 @@ def load(
 def clusterer_of(saved: SavedModel, adapter: Adapter | None = None, fusion: Fusion | None = None) -> AlignedClusterer:
     """A fitted clusterer from a model that was read."""
     facts, content = saved.facts, saved.content
-    refuse_unknown(saved.path, "parameters", facts.parameters, AlignedClusterer().get_params())
     used = saved.adapter() if adapter is None else adapter
     prediction = saved.prediction(used, fusion)
     clusterer = AlignedClusterer(
@@ -60,7 +59,7 @@ def clusterer_of(saved: SavedModel, adapter: Adapter | None = None, fusion: Fusi
         **{**facts.parameters, **({} if fusion is None else {"fusion": fusion})},
     )
     clusterer.adapter_ = used
-    clusterer.chosen_ = dict(content.get("chosen", {}))
+    clusterer.chosen_ = dict(content["chosen"])
     clusterer.anchors_ = prediction.learned.anchors
     clusterer.anchor_graphs_ = prediction.learned
     clusterer.permutations_ = content["permutations"]

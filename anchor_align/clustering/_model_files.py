@@ -27,6 +27,7 @@ FORMAT, VERSION = "anchor-align model", 1
 TREE = "model.json"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the date in the archive
 NUMBERS = "biuf"  # kinds of arrays that are saved
+UNSTORED = 2**22  # a size that no array of the file has, such as the width of a sparse array, is at most this
 PLAIN = (
     "numbers, texts, True, False, None, arrays and CSR arrays of numbers, slices, and lists, tuples and dicts of these"
 )
@@ -78,6 +79,11 @@ def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise FileError(f"The model {name} is damaged: {reason}. Save it again, or copy it again.") from error
 
 
+def most_columns(n_bytes: int) -> int:
+    """The largest number of columns that a model of this size can claim: work for it is in proportion to the file."""
+    return max(n_bytes, UNSTORED)
+
+
 def _read(file: IO[bytes], size: int, name: str) -> dict[str, Any]:
     with zipfile.ZipFile(file) as archive:
         members = {member.filename: member for member in archive.infolist()}
@@ -94,8 +100,11 @@ def _read(file: IO[bytes], size: int, name: str) -> dict[str, Any]:
                 f"The model {name} has version {shown(tree.get('version'))}; this anchor-align reads version "
                 f"{VERSION}. Install the anchor-align that saved it, or save it again."
             )
-        arrays = [_array(archive.read(f"{number}.npy")) for number in range(len(members) - 1)]
-        return {str(key): _decoded(value, arrays) for key, value in dict(tree["content"]).items()}
+        arrays = {number: _array(archive.read(f"{number}.npy")) for number in range(len(members) - 1)}
+        content = {str(key): _decoded(value, arrays, size) for key, value in dict(tree["content"]).items()}
+        if arrays:
+            raise ValueError(f"it has {len(arrays)} arrays without a use")
+        return content
 
 
 def _array(data: bytes) -> np.ndarray:
@@ -145,17 +154,20 @@ def _encoded(value: Any, arrays: list[np.ndarray], where: str) -> Any:
     )
 
 
-def _decoded(value: Any, arrays: list[np.ndarray]) -> Any:
+def _decoded(value: Any, arrays: dict[int, np.ndarray], size: int) -> Any:
+    """A value from JSON. Each array is used once, and then no longer in ``arrays``."""
     if isinstance(value, list):
-        return [_decoded(item, arrays) for item in value]
+        return [_decoded(item, arrays, size) for item in value]
     if not isinstance(value, dict):
         return value
     ((kind, inside),) = value.items()
     if kind == "array":
-        return arrays[inside]
+        if type(inside) is not int or inside not in arrays:
+            raise ValueError(f"it has no array {shown(inside)}, or uses it twice")
+        return arrays.pop(inside)
     if kind == "float":
         return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[inside]
-    parts = _decoded(inside, arrays)
+    parts = _decoded(inside, arrays, size)
     if kind == "tuple":
         return tuple(parts)
     if kind == "dict":
@@ -163,8 +175,10 @@ def _decoded(value: Any, arrays: list[np.ndarray]) -> Any:
     if kind == "slice":
         return slice(*parts)
     if kind == "csr":
-        shape, data, indices, indptr = parts
-        matrix = sp.csr_array((data, indices, indptr), shape=tuple(shape))
+        (n_rows, n_columns), data, indices, indptr = parts
+        if type(n_columns) is not int or not 0 <= n_columns <= most_columns(size):
+            raise ValueError(f"a sparse array of {len(data)} entries claims {shown(n_columns)} columns")
+        matrix = sp.csr_array((data, indices, indptr), shape=(n_rows, n_columns))
         matrix.check_format(full_check=True)
         return matrix
     raise ValueError(f"it holds {shown(kind)}, which is not known")

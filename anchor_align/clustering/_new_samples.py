@@ -17,13 +17,10 @@ from ._assignment import Assignment
 from ._prediction import Prediction
 from ._progress import check_progress, reporting
 from ._resources import check_engine
-from ._saved_models import write_prediction
+from ._saved_models import SAVED, write_prediction
 from ._views import Layout, Views, check_views
 
 SMALL = 2**23  # up to this many numbers in all views, a second BLAS thread saves almost no time
-
-# Parameters that a saved model keeps.
-SAVED = ("n_clusters", "n_anchors", "lam", "reference", "weights", "missing", "join", "many_to_one", "column_groups")
 
 
 class NewSamples:

@@ -107,6 +107,10 @@ class Pipeline:
     keep: bool = True
     begin: Callable[[str], object] = str
 
+    def __post_init__(self) -> None:
+        """Check what not every fusion uses."""
+        check_flag("many_to_one", self.many_to_one)
+
     def build(self, views: Views) -> ViewGraphs:
         """Checked anchor graphs of the views, read-only."""
         adapter = self.adapter
@@ -169,7 +173,7 @@ class Pipeline:
         multiplied = zip(maps, sizes, strict=True) if fusion.multiplies else None
         rotations = None if multiplied is None else [order_matrix(each, size) for each, size in multiplied]
         known = graphs.known_grams
-        gram = None if known is None else fusion.gram(known, recipe.maps, recipe.weights)
+        gram = None if known is None else recipe.gram(known)
         return Fused(graphs.adapter, graph, rows, permutations, rotations, weights, fitted, gram)
 
     def cluster(self, fused: Fused) -> Clustering:

@@ -8,23 +8,31 @@ clusters are not those of the nearest mean also keep the fused rows of up to abo
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .. import __version__
-from ..errors import AnchorAlignError, FileError, InputError, PluginError, UnknownNameError
-from ..fusion import Fusion, Recipe
-from ..graphs import SpectralEmbedding
+from ..arrays import is_sparse
+from ..blocks import check_join
+from ..checks import check_choice, check_flag, check_whole_number
+from ..errors import AnchorAlignError, FileError, InputError, PluginError, UnknownNameError, shown
+from ..fusion import Fusion, Recipe, check_weights
+from ..graphs import MISSING, SpectralEmbedding
+from ..matching import check_lam
 from ..plugins import Adapter, AnchorGraphs, FunctionAdapter, get_adapter, get_fusion
 from ._chosen_settings import with_choice
-from ._model_files import read_model, write_model
+from ._model_files import most_columns, read_model, write_model
 from ._prediction import KnownRows, Prediction
 from ._views import Layout, check_views
 
+# Parameters of the clusterer that a model keeps.
+SAVED = ("n_clusters", "n_anchors", "lam", "reference", "weights", "missing", "join", "many_to_one", "column_groups")
+PARAMETERS = (*SAVED, "fusion", "random_state")
 CONTENT = (
     *("saved_by", "adapter", "fusion", "parameters", "views", "n_samples", "cluster_sizes", "sizes", "maps", "weights"),
     *("learned", "projection", "singular_values", "means", "known"),
@@ -86,47 +94,80 @@ class SavedModel:
     def read(cls, path: str | os.PathLike[str]) -> SavedModel:
         """Read a file; nothing of the adapter is loaded or run."""
         content = read_model(path)
-        refuse_unknown(path, "parts", content, CONTENT)
+        _check_names(path, "parts", content, CONTENT)
         with _damaged(path):
-            facts = ModelFacts(
-                saved_by=str(content["saved_by"]),
-                adapter=str(content["adapter"]["name"]),
-                adapter_module=str(content["adapter"]["module"]),
-                fusion=str(content["fusion"]),
-                adapter_params=dict(content["adapter"]["params"]),
-                parameters=dict(content["parameters"]),
-                views={name: Layout(int(n), columns) for name, (n, columns) in content["views"].items()},
-                n_anchors=tuple(map(int, content["sizes"])),
-                n_samples=int(content["n_samples"]),
-                cluster_sizes=tuple(map(int, content["cluster_sizes"])),
-                weights=tuple(map(float, content["weights"])),
-                n_known=0 if content["known"] is None else len(content["known"]["labels"]),
-            )
+            name, module, params = _entries("adapter", content["adapter"], ("name", "module", "params"))
+            _require(type(params) is dict and all(type(each) is str for each in params), "settings", params)
+            parameters, sizes, counts = content["parameters"], content["sizes"], content["cluster_sizes"]
+            for text in (content["saved_by"], name, module, content["fusion"]):
+                _require(type(text) is str, "saved_by, adapter or fusion", text)
+            _require(type(parameters) is dict, "parameters", parameters)
+            views = _layouts(content["views"], most_columns(os.path.getsize(path)))
+            _require(type(sizes) is tuple and len(sizes) == len(views) and _are_counts(sizes), "sizes", sizes)
+            _require(type(counts) is list and counts and _are_counts(counts), "cluster_sizes", counts)
+            n_samples, weights = content["n_samples"], content["weights"]
+            _require(type(n_samples) is int and n_samples == sum(counts), "n_samples", n_samples)
+            _require(type(weights) is tuple and all(type(each) is float for each in weights), "weights", weights)
+            _require(np.allclose(check_weights(weights, len(views)), weights), "weights", weights)
+            _require(type(content["chosen"]) is dict, "chosen", content["chosen"])
+            known = content["known"]
+            n_known = 0 if known is None else len(_entries("known", known, ("graph", "labels"))[1])
+        _check_names(path, "parameters", parameters, PARAMETERS)
+        with _damaged(path):
+            check_whole_number("n_clusters", parameters["n_clusters"], least=1)
+            check_lam(parameters["lam"])
+            check_choice("missing", parameters["missing"], MISSING)
+            check_join(parameters["join"])
+            check_flag("many_to_one", parameters["many_to_one"])
+        facts = ModelFacts(
+            saved_by=content["saved_by"],
+            adapter=name,
+            adapter_module=module,
+            fusion=content["fusion"],
+            adapter_params=params,
+            parameters=parameters,
+            views=views,
+            n_anchors=sizes,
+            n_samples=n_samples,
+            cluster_sizes=tuple(counts),
+            weights=weights,
+            n_known=n_known,
+        )
         return cls(os.fspath(path), content, facts)
 
     def prediction(self, adapter: Adapter, fusion: Fusion | None = None) -> Prediction:
         """The steps for new samples, tried on two rows of zeros: a file that is wrong inside is found here."""
         fusion = self._fusion() if fusion is None else fusion
         with _damaged(self.path):
-            content = self.content
-            learned, known = content["learned"], content["known"]
+            content, sizes, k = self.content, self.facts.n_anchors, len(self.facts.cluster_sizes)
+            anchors, aligned, state = _entries("learned", content["learned"], ("anchors", "aligned", "state"))
+            _require(anchors is None or (type(anchors) is list and len(anchors) == len(sizes)), "anchors", anchors)
+            _check_orders("maps", content["maps"], sizes)
+            _check_orders("permutations", content["permutations"], sizes)
+            if content["rotations"] is not None:
+                _check_orders("rotations", content["rotations"], sizes)
+            if content["view_weights"] is not None:
+                _check_array("view_weights", content["view_weights"], len(sizes))
+            projection, means, known = content["projection"], content["means"], content["known"]
+            width, n_directions = _check_array("projection", projection, None, None)
+            _check_array("singular_values", content["singular_values"], n_directions)
+            _check_array("means", means, k, n_directions)
+            if known is not None:
+                (n_known,) = _check_array("labels", known["labels"], None, kinds="iu")
+                _check_array("known graph", known["graph"], n_known, width)
+                _require(n_known and 0 <= known["labels"].min() <= known["labels"].max() < k, "labels", known["labels"])
             prediction = Prediction(
-                with_choice(adapter, content.get("chosen", {})),
-                AnchorGraphs((), learned["anchors"], bool(learned["aligned"]), learned["state"]),
-                self.facts.n_anchors,
-                Recipe(fusion, tuple(content["maps"]), self.facts.weights),
-                SpectralEmbedding(content["projection"], content["singular_values"]),
-                content["means"],
+                with_choice(adapter, content["chosen"]),
+                AnchorGraphs((), anchors, check_flag("aligned", aligned), state),
+                sizes,
+                Recipe(fusion, content["maps"], self.facts.weights),
+                SpectralEmbedding(projection, content["singular_values"]),
+                means,
                 None if known is None else KnownRows(known["graph"], known["labels"]),
             )
-            k, names = len(self.facts.cluster_sizes), self.facts.views
-            zeros = {name: np.zeros((2, each.n_features)) for name, each in names.items()}
+            zeros = {name: np.zeros((2, each.n_features)) for name, each in self.facts.views.items()}
             found = prediction.assigned(check_views(zeros))
-            if prediction.means.shape[0] != k or not np.isfinite(prediction.means).all() or found["label"].max() >= k:
-                raise ValueError(f"its {k} clusters and their means do not fit together")
-            labels = None if prediction.known is None else prediction.known.labels
-            if labels is not None and not (labels.dtype.kind in "iu" and 0 <= labels.min() <= labels.max() < k):
-                raise ValueError(f"it has labels other than 0 to {k - 1}")
+            _require(found["label"].max() < k, "labels of new samples", found["label"])
         return prediction
 
     def adapter(self) -> Adapter:
@@ -201,14 +242,63 @@ def write_prediction(
     )
 
 
-def refuse_unknown(path: str | os.PathLike[str], what: str, names: Iterable[str], known: Container[str]) -> None:
-    """Refuse a model of a newer anchor-align: what it has beyond the known names may change its labels."""
+def _check_names(path: str | os.PathLike[str], what: str, names: Collection[str], known: Collection[str]) -> None:
+    """Refuse a model that lacks a name, or of a newer anchor-align: what it has beyond these may change its labels."""
     unknown = sorted(name for name in names if name not in known)
     if unknown:
         raise FileError(
             f"The model {os.fspath(path)} has {what} that this anchor-align does not know: "
             f"{', '.join(map(repr, unknown[:5]))}. Install the anchor-align that saved it, or save it again."
         )
+    missing = [name for name in known if name not in names]
+    if missing:
+        raise FileError(f"The model {os.fspath(path)} lacks {what}: {', '.join(missing)}. Save it again.")
+
+
+def _require(holds: object, what: str, got: object) -> None:
+    if not holds:
+        raise InputError(f"its {what} cannot be {shown(got)}")
+
+
+def _entries(what: str, value: Any, names: Sequence[str]) -> list[Any]:
+    """Values of a dict with just these names."""
+    _require(type(value) is dict and set(value) == set(names), what, value)
+    return [value[name] for name in names]
+
+
+def _are_counts(values: Iterable[Any]) -> bool:
+    return all(type(each) is int and each > 0 for each in values)
+
+
+def _layouts(views: Any, most: int) -> dict[str, Layout]:
+    """Layout of every view; together they have at most so many features."""
+    _require(type(views) is dict and views and all(type(name) is str for name in views), "views", views)
+    for pair in views.values():
+        _require(type(pair) is tuple and len(pair) == 2 and _are_counts(pair[:1]), "features of a view", pair)
+        _require(pair[1] is None or (type(pair[1]) is tuple and len(pair[1]) == pair[0]), "columns of a view", pair[1])
+        hash(pair[1])
+    total = sum(n for n, _ in views.values())
+    _require(total <= most, "number of features", total)
+    return {name: Layout(n, columns) for name, (n, columns) in views.items()}
+
+
+def _check_array(what: str, value: Any, *sides: int | None, kinds: str = "f") -> tuple[int, ...]:
+    """The shape of an array of finite numbers; None is any side."""
+    _require(isinstance(value, np.ndarray | sp.csr_array) and value.dtype.kind in kinds, what, value)
+    fits = len(value.shape) == len(sides) and all(s in (None, n) for s, n in zip(sides, value.shape, strict=True))
+    _require(fits and np.isfinite(value.data if is_sparse(value) else value).all(), what, value)
+    return tuple(value.shape)
+
+
+def _check_orders(what: str, orders: Any, sizes: Sequence[int]) -> None:
+    """For every view the anchor of each column, or -1, or a matrix, anchors x columns."""
+    _require(isinstance(orders, list | tuple) and len(orders) == len(sizes), what, orders)
+    for order, size in zip(orders, sizes, strict=True):
+        if getattr(order, "ndim", 0) == 2:
+            _check_array(what, order, size, None, kinds="biuf")
+        else:
+            _check_array(what, order, None, kinds="iu")
+            _require(order.size and -1 <= order.min() <= order.max() < size, what, order)
 
 
 @contextmanager

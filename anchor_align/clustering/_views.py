@@ -198,8 +198,10 @@ def check_views(
     """Check views, name them, and join their samples by name.
 
     Views are named by the key of a dict, or "0", "1" and so on. For ``mask`` and ``missing`` see ``check_missing``, for
-    ``join`` see :func:`anchor_align.data.join_views`.
+    ``join`` see :func:`anchor_align.data.join_views`. Checked views are returned as they are.
     """
+    if isinstance(views, Views):
+        return views
     check_join(join)
     if annotated_class(views):
         views = load_views(views, labels=False, join=join)

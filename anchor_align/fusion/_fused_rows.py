@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..arrays import BoolArray, Graph, IndexArray, is_sparse
+from ..arrays import BoolArray, FloatArray, Graph, IndexArray, is_sparse
 from ..blocks import Parts, map_rows, read_rows
 from ..errors import AdapterError, InputError
-from ..graphs import GraphSet, Order, numbers_of_sample, permute_columns, store
+from ..graphs import GramMatrices, GraphSet, Order, numbers_of_sample, permute_columns, store
 from ._fusion import Fusion
 
 
@@ -44,6 +44,16 @@ class Recipe:
                 f"expected an ndarray or csr_array of floats with {n_rows} rows."
             )
         return fused
+
+    def gram(self, grams: GramMatrices) -> FloatArray | None:
+        """Gram matrix of the fused graph, from those of the graphs; None if it needs the rows.
+
+        A class that inherits ``gram`` and has another ``fuse`` makes other rows than its ``gram`` describes.
+        """
+        kinds = type(self.fusion).__mro__
+        described: Any = next(kind for kind in kinds if "gram" in vars(kind))
+        used = getattr(self.fusion.fuse, "__func__", None)
+        return self.fusion.gram(grams, self.maps, self.weights) if used is described.fuse else None
 
     def _mapped(self, Z: Graph, order: Order, dtype: np.dtype[Any]) -> Any:
         if self.fusion.multiplies:

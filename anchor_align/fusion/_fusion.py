@@ -47,7 +47,8 @@ class Fusion:
         :meth:`fuse` : called with a few rows of all graphs at a time, from several threads. It is also called with zero
         rows, to learn the width and type of the result.
 
-        :meth:`gram` : called if the Gram matrices of the graphs are known. It saves a pass over the rows.
+        :meth:`gram` : called if the Gram matrices of the graphs are known. It saves a pass over the rows. It belongs to
+        the :meth:`fuse` of its own class: it is not called for a subclass with another one.
 
     Examples
     --------
@@ -124,10 +125,9 @@ class Fusion:
     def gram(self, grams: GramMatrices, maps: Sequence[Order], weights: Sequence[float]) -> FloatArray | None:
         """Gram matrix of the fused graph, from the Gram matrices of the graphs; None if it needs the rows.
 
-        By default None for subclasses with their own :meth:`fuse`, and with missing samples: rows of the mean then have
-        different weights.
+        By default that of the weighted mean; None with missing samples: rows of the mean then have different weights.
         """
-        if type(self).fuse is not Fusion.fuse or grams.pairs is not None:
+        if grams.pairs is not None:
             return None
         views = range(grams.n_views)
         return np.asarray(
@@ -222,8 +222,12 @@ class Concat(Fusion):
         return wide
 
     def gram(self, grams: GramMatrices, maps: Sequence[Order], weights: Sequence[float]) -> FloatArray | None:
-        factors = np.repeat(np.asarray(weights) * grams.n_views, grams.sizes)
-        return np.asarray(grams.matrix * np.outer(factors, factors))
+        views, factors = range(grams.n_views), np.asarray(weights) * grams.n_views
+        blocks = [
+            [factors[u] * factors[v] * aligned_product(grams.cross(u, v), maps[u], maps[v]) for v in views]
+            for u in views
+        ]
+        return np.block(blocks)
 
     def graph_bytes(self, graph: int, dense: int, n_views: int) -> int:
         return n_views * graph

@@ -9,6 +9,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
+from sklearn.utils import TransformerTags
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import GraphLike
@@ -226,6 +227,13 @@ class AnchorAligner(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not
         """Fit, then return the aligned graphs, all with the same samples."""
         rows = StoredGraphs.from_user(Z_list, mask, missing, join)
         return self.fit(rows.graphs, mask=rows.mask).transform(rows.graphs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # a list of graphs
+        tags.input_tags.sparse = True
+        tags.transformer_tags = TransformerTags(preserves_dtype=["float64", "float32"])
+        return tags
 
     def _solve(
         self,

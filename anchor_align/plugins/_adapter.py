@@ -60,13 +60,15 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
 
     Optional, each with a default
         ``chooses_n_anchors`` : class attribute; True for a method that finds the number of anchors. Other methods must
-        return graphs with the given number of anchors.
+        return graphs with the given number of anchors. It also sets ``views_apart``: the views may have different
+        numbers.
 
         ``works_on_dask`` : class attribute; True if :meth:`learn_anchors` accepts Dask arrays as views. It reads their
         rows through :func:`anchor_align.blocks.view_rows`; :meth:`new_graphs` gets the chunks as plain arrays, on the
         workers. If the adapter defines :meth:`view_weights` or :meth:`cluster`, they get graphs as Dask arrays.
 
-        ``views_apart`` : class attribute or property; True if anchors and graph of a view depend on that view only.
+        ``views_apart`` : class attribute or property; True if anchors and graph of a view depend on that view only. By
+        default it is ``chooses_n_anchors``; a method that finds one number for common anchors sets it to False.
         :meth:`learn_anchors` may then get only the present samples of each view, so that their numbers differ, and a
         list of numbers of anchors, one for each view. For other adapters all views must have the same number of
         anchors, and with missing samples, anchors are learned from the samples that all views have.
@@ -132,7 +134,6 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     name: str = ""
     chooses_n_anchors: bool = False
     works_on_dask: bool = False
-    views_apart: bool = False
     column_scaling: float | None = None
     directions: float = 1.0
     match_by_clusters: bool = False
@@ -190,6 +191,11 @@ class Adapter(BaseEstimator):  # type: ignore[misc]  # scikit-learn is not typed
     def graph_bytes(self, n_samples: int, n_anchors: int, itemsize: int) -> int:
         """Memory of one graph, with numbers of ``itemsize`` bytes. By default the graph is dense."""
         return n_samples * n_anchors * itemsize
+
+    @property
+    def views_apart(self) -> bool:
+        """Whether anchors and graph of a view depend on that view only."""
+        return self.chooses_n_anchors
 
     @property
     def works_by_blocks(self) -> bool:

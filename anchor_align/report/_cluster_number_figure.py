@@ -46,9 +46,11 @@ def plot_n_clusters(
         figure = new_figure(width, 1.75 * lines)
         panels = figure.subplots(lines, columns, squeeze=False, sharex=True).ravel()
         for axes, curve in zip(panels, curves.curves, strict=False):
-            values, sd = np.array(curve.values), np.array(curve.sd)
+            values = np.array(curve.values)
             line, peak = colours.shade(0.62), curves.peaks[curve.name]
-            axes.fill_between(curves.n_clusters, values - sd, values + sd, color=line, alpha=0.13, lw=0)
+            if curve.sd is not None:
+                low, high = values - curve.sd, values + curve.sd
+                axes.fill_between(curves.n_clusters, low, high, color=line, alpha=0.13, lw=0)
             axes.plot(curves.n_clusters, values, color=line, lw=1.1, marker="o", ms=2.2, zorder=3)
             height = values[curves.n_clusters.index(peak)]
             axes.plot([peak], [height], color=colours.accent, marker="o", ms=4.5, zorder=4)
@@ -84,7 +86,8 @@ def n_clusters_page(curves: ClusterCurves, *, title: str = "", known: int | None
     shown = picture(
         lambda theme, width: plot_n_clusters(curves, known=known, theme=theme, width=width),
         "Curves over the number of clusters; the table below has the numbers.",
-        "Mean over draws, shaded one standard deviation; the larger dot is the peak."
+        "Mean over draws, for stability over pairs of draws. Shaded: one standard deviation; a single draw or pair has "
+        "none. The larger dot is the peak."
         + ("" if known is None else f" Dashed: the {known} clusters of the labels."),
         wide=True,
     )

@@ -23,7 +23,7 @@ from anchor_align import (
 )
 from anchor_align.clustering import DrawCriteria, chosen_setting
 from anchor_align.data import make_simulated
-from anchor_align.errors import InputTypeError, UnknownNameError
+from anchor_align.errors import InputTypeError, NotEnoughMemoryError, UnknownNameError
 from anchor_align.metrics import acc
 
 VIEWS = make_simulated(0).views
@@ -172,6 +172,25 @@ def test_auto_is_a_choice_from_a_short_list() -> None:
     assert acc(labels, unit.fit_predict(views)) < 0.9
     assert np.array_equal(clusterer.predict([X[:9] for X in views]), clusterer.labels_[:9])
     assert AlignedClusterer("lmvsc", n_clusters=3).fit(views).candidates_ is None
+
+
+def test_views_may_be_a_generator() -> None:
+    """Wherever settings are chosen, as in any fit; nothing is read twice."""
+    expected = choose(VIEWS, 4, GRID, random_state=0, draws=1)
+    found = choose((X for X in VIEWS), 4, GRID, random_state=0, draws=1)
+    assert repr(found.results) == repr(expected.results)
+    np.testing.assert_array_equal(found.clusterer.labels_, expected.clusterer.labels_)
+    auto = AlignedClusterer("auto", n_clusters=4, random_state=0)
+    np.testing.assert_array_equal(auto.fit_predict(X for X in VIEWS), auto.fit_predict(VIEWS))
+
+
+def test_a_refit_that_fails_changes_no_attribute() -> None:
+    """All attributes are those of one fit, also if the failure comes after a choice of settings."""
+    fitted = AlignedClusterer(n_clusters=4, random_state=0).fit(VIEWS)
+    before = dict(vars(fitted.set_params(adapter="auto", memory=1000)))
+    with pytest.raises(NotEnoughMemoryError):
+        fitted.fit([X[:50] for X in VIEWS])
+    assert vars(fitted) == before
 
 
 @pytest.mark.parametrize(

@@ -293,6 +293,7 @@ def test_errors(options: dict[str, Any], mask: Any, message: str) -> None:
         ({"n_anchors": "many"}, None, "n_anchors must be a whole number"),
         ({"weights": "equal"}, None, "weights must be a list of numbers"),
         ({"many_to_one": "yes"}, None, "many_to_one must be True or False"),
+        ({"many_to_one": "yes", "fusion": "unaligned"}, None, "many_to_one must be True or False"),
     ],
 )
 def test_errors_of_type(options: dict[str, Any], mask: Any, message: str) -> None:

@@ -167,6 +167,20 @@ def test_third_party_adapter(n_anchors: Any, storage: str) -> None:
     assert clone(made).fit(VIEWS).labels_.shape == (N,)
 
 
+def test_a_method_that_finds_the_number_of_anchors_may_find_another_in_every_view() -> None:
+    """``chooses_n_anchors`` is all that its class says."""
+
+    class Finds(Adapter):
+        name = "finds"
+        chooses_n_anchors = True
+
+        def anchor_graphs(self, views: Sequence[Any], **_: Any) -> AnchorGraphs:
+            return AnchorGraphs([np.eye(m)[np.arange(len(X)) % m] for m, X in zip((4, 6, 5), views, strict=True)])
+
+    fitted = AlignedClusterer(Finds(), n_clusters=4, random_state=0).fit(VIEWS)
+    assert [Z.shape[1] for Z in fitted.anchor_graphs_.graphs] == [4, 6, 5]
+
+
 def test_third_party_adapter_with_the_wrong_numbers() -> None:
     """Graphs on other numbers of anchors than asked for are refused, naming the view."""
 

@@ -25,6 +25,18 @@ def test_planted_clusters_are_the_peak_of_every_curve() -> None:
     assert again == curves
 
 
+def test_the_standard_deviation_is_that_over_draws_or_unknown() -> None:
+    """Stability has one over pairs of draws, and none for a single pair: nothing is shown as certain that is not."""
+    rng = np.random.default_rng(0)
+    noise = [rng.random((60, 4)) for _ in range(2)]
+    for draws, known in ((3, True), (2, False)):
+        curves = cluster_number_curves(noise, [3, 5], "lmvsc", draws=draws, random_state=0).curves
+        sd = {each.name: each.sd for each in curves}
+        assert (sd["stability"] is not None and min(sd["stability"]) > 0) == known
+        assert sd["prediction_strength"] is not None
+    assert {each.sd for each in cluster_number_curves(noise, [3], "lmvsc", draws=1, random_state=0).curves} == {None}
+
+
 def test_prediction_strength_is_the_weakest_cluster() -> None:
     """Pairs are counted one by one."""
     rng = np.random.default_rng(0)

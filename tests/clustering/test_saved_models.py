@@ -7,19 +7,23 @@ import json
 import os
 import subprocess
 import sys
+import tracemalloc
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 
 from anchor_align import (
     Adapter,
     AlignedClusterer,
+    AnchorAlignError,
     AnchorGraphs,
     FileError,
     Fusion,
@@ -216,15 +220,19 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     ),
     "setting": (lambda tree: tree["content"]["adapter"]["dict"][2].__setitem__(1, {"dict": [["x", 1]]}), "'x'"),
     "fusion": (lambda tree: tree["content"].update(fusion="theirs"), "needs the fusion 'theirs'"),
-    "content": (lambda tree: tree["content"].pop("means"), "cannot be used"),
+    "content": (lambda tree: tree["content"].pop("cluster_sizes"), "lacks parts: cluster_sizes"),
     "part": (lambda tree: tree["content"].update(new=1), "has parts that this anchor-align does not know: 'new'"),
     "parameter": (
         lambda tree: tree["content"]["parameters"]["dict"].append(["new", 1]),
         "has parameters that this anchor-align does not know: 'new'",
     ),
+    "own adapter": (
+        lambda tree: tree["content"]["parameters"]["dict"].append(["adapter", "lmvsc"]),
+        "has parameters that this anchor-align does not know: 'adapter'",
+    ),
     "array": (lambda tree: tree["content"].update(means={"array": 999}), "damaged"),
     "kind": (lambda tree: tree["content"].update(means={"pickle": "x"}), "damaged"),
-    "shape": (lambda tree: tree["content"].update(means=tree["content"]["singular_values"]), "cannot be used"),
+    "shape": (lambda tree: tree["content"].update(means={"tuple": [tree["content"]["means"]]}), "cannot be used"),
     "deep": (lambda tree: tree["content"].update(x=json.loads("[" * 900 + "]" * 900)), "damaged"),
 }
 
@@ -236,6 +244,70 @@ def test_what_is_not_known_is_refused(what: str, model: Path, tmp_path: Path) ->
     with pytest.raises(FileError, match=words) as caught:
         load(rewritten(model, tmp_path / "other.model", change))
     assert "\n" not in str(caught.value)
+
+
+def places(node: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The way to every value of a tree."""
+    if at:
+        yield at
+    for key in node if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ():
+        yield from places(node[key], (*at, key))
+
+
+def altered(tree: Any, at: tuple[Any, ...], value: list[Any]) -> None:
+    """Replace what is at a place of a tree, or remove it if there is no value."""
+    for key in at[:-1]:
+        tree = tree[key]
+    if value:
+        tree[at[-1]] = value[0]
+    else:
+        del tree[at[-1]]
+
+
+@pytest.mark.parametrize("options", [{"fusion": "rotated", "weights": [0.25, 0.75]}, {"adapter": "sfmc"}])
+def test_any_damage_of_the_header_is_one_sentence(options: dict[str, Any], tmp_path: Path) -> None:
+    """Whatever is removed or replaced: the model is refused when it is loaded, or it is used without a traceback."""
+    views = [sp.csr_array(np.where(X > 1, X, 0.0)) for X in VIEWS] if "adapter" in options else VIEWS
+    path, other = tmp_path / "one.model", tmp_path / "other.model"
+    fitted(**({"adapter": "lmvsc"} | options), views=views).save(path)
+    with zipfile.ZipFile(path) as archive:
+        tree = json.loads(archive.read("model.json"))
+    values: list[Any] = [None, True, -1, 3, 10**30, "x", [], {}, {"array": 0}, {"dict": [["a", 1]]}]
+    refused = []
+    for number, at in enumerate(places(tree)):
+        for value in ([], [values[number % len(values)]]):
+            rewritten(path, other, partial(altered, at=at, value=value))
+            try:
+                load(other).predict(views)
+            except AnchorAlignError as error:
+                refused.append((at, error))
+    assert len(refused) > 200
+    for at, reason in refused:
+        assert "\n" not in str(reason)
+        # Where a name of a view, or the groups of columns, are others, new samples do not fit.
+        assert isinstance(reason, FileError) or at[1] in ("parameters", "views")
+
+
+@pytest.mark.parametrize("adapter", ["local", "sfmc"])
+def test_a_small_model_takes_little_memory(adapter: str, tmp_path: Path) -> None:
+    """Sizes that the header claims cost nothing unless the file has the arrays."""
+    views = [sp.csr_array(np.where(X > 1, X, 0.0)) for X in VIEWS]
+    fitted(adapter, views).save(tmp_path / "one.model")
+
+    def claim(node: Any) -> None:
+        for kind, inside in node.items() if isinstance(node, dict) else enumerate(node):
+            if kind == "csr" or (kind == "tuple" and len(inside) == 2 and inside[1] is None):
+                altered(inside, (0, 1) if kind == "csr" else (0,), [10**7])
+            elif isinstance(inside, dict | list):
+                claim(inside)
+
+    rewritten(tmp_path / "one.model", tmp_path / "other.model", claim)
+    tracemalloc.start()
+    with pytest.raises(FileError, match="0000000"):
+        load(tmp_path / "other.model")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10**7
 
 
 def test_compressed_archives_are_refused(model: Path, tmp_path: Path) -> None:

@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import random_graph, related_graphs, seeds
 
-from anchor_align import AnchorAligner, InputError, InputTypeError, align, fuse
+from anchor_align import AlignedClusterer, AnchorAligner, Fusion, InputError, InputTypeError, align, fuse
 from anchor_align.blocks import _map_blocks as _mapping
+from anchor_align.data import make_simulated
+from anchor_align.fusion._fusion import Concat
+from anchor_align.graphs import spectral_embedding
 
 
 @given(seeds, st.integers(1, 6), st.integers(1, 4))
@@ -30,6 +33,15 @@ def test_without_permutations_graphs_are_taken_as_they_come() -> None:
     """The unaligned control."""
     graphs = related_graphs(np.random.default_rng(0), 30, 4, 3)
     np.testing.assert_allclose(fuse(graphs), np.mean(graphs, axis=0))
+
+
+@pytest.mark.parametrize("how", ["unaligned", "concat"])
+def test_a_control_keeps_the_given_order(how: str) -> None:
+    """A fusion without alignment is never one of aligned graphs, whatever permutations it gets."""
+    graphs = related_graphs(np.random.default_rng(0), 30, 4, 3)
+    for weights in (None, "auto"):
+        expected = fuse(graphs, how=how, weights=weights)
+        np.testing.assert_array_equal(fuse(graphs, align(graphs), how=how, weights=weights), expected)
 
 
 def test_index_arrays_and_matrices_mean_the_same() -> None:
@@ -68,7 +80,7 @@ def test_concatenation() -> None:
     """The graphs side by side; its singular values do not change with any permutation."""
     graphs = related_graphs(np.random.default_rng(3), 30, 4, 3)
     np.testing.assert_array_equal(fuse(graphs, how="concat"), np.hstack(graphs))
-    aligned = fuse(graphs, align(graphs), how="concat")
+    aligned = fuse(AnchorAligner().fit_transform(graphs), how="concat")
     np.testing.assert_allclose(
         np.linalg.svd(aligned, compute_uv=False), np.linalg.svd(np.hstack(graphs), compute_uv=False), atol=1e-12
     )
@@ -82,7 +94,7 @@ def test_sparse_graphs_stay_sparse(how: str, kind: Any) -> None:
     """All sparse gives sparse, with the same numbers; a mixture gives a dense array."""
     rng = np.random.default_rng(4)
     dense = [np.where(Z > 0.2, Z, 0) for Z in related_graphs(rng, 40, 5)]
-    P = align(dense)
+    P = align(dense) if how == "mean" else None
     expected = fuse(dense, P, how=how)
     fused = fuse([kind(Z) for Z in dense], P, how=how)
     assert isinstance(fused, sp.csr_array)
@@ -145,3 +157,33 @@ def test_not_finite_graphs_are_refused() -> None:
         fuse([np.eye(3), bad])
     with pytest.raises(InputError, match=r"View 0 has NaN or infinity in 1 of 3 rows"):
         fuse([sp.csr_array(bad), sp.csr_array(np.eye(3))])
+
+
+class Squared(Concat):
+    """The squared entries side by side."""
+
+    name = "squared"
+    aligns = True
+
+    def fuse(self, graphs: Any, weights: Any, present: Any = None) -> Any:
+        """Other rows."""
+        return super().fuse(graphs, weights, present) ** 2
+
+
+class Reversed(Concat):
+    """Another order of the columns, which the inherited Gram matrix must follow."""
+
+    name = "reversed"
+    aligns = True
+
+    def maps(self, orders: Any, grams: Any) -> Any:
+        """Other columns."""
+        return [order[::-1] for order in super().maps(orders, grams)]
+
+
+@pytest.mark.parametrize("fusion", [Squared(), Reversed()])
+def test_an_inherited_gram_matrix_never_describes_other_rows(fusion: Fusion) -> None:
+    """The embedding is that of the fused graph, whatever a class overrides."""
+    fitted = AlignedClusterer("lmvsc", n_clusters=4, fusion=fusion, random_state=0).fit(make_simulated(0).views)
+    expected = spectral_embedding(fitted.fused_graph_, 4).unit_rows(fitted.fused_graph_)
+    np.testing.assert_allclose(fitted.embedding_ @ fitted.embedding_.T, expected @ expected.T, atol=1e-6)

@@ -216,14 +216,16 @@ def test_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "--fusion rotated" in result["study"]["command"]
 
 
-def test_graphs_made_elsewhere(tmp_path: Path) -> None:
-    """The command writes the same matrix that fuse gives; permutations are there as ever."""
+@pytest.mark.parametrize("fusion", ALL_ARMS)
+def test_graphs_made_elsewhere(fusion: str, tmp_path: Path) -> None:
+    """The command writes what fuse gives, a control without the permutations, which are there as ever."""
     graphs = related_graphs(np.random.default_rng(7), 60, 5, 3)
     np.savez(tmp_path / "graphs.npz", *graphs)
-    words = ["align", str(tmp_path / "graphs.npz"), "-o", str(tmp_path / "out.npz"), "--fusion", "rotated"]
+    words = ["align", str(tmp_path / "graphs.npz"), "-o", str(tmp_path / "out.npz"), "--fusion", fusion]
     assert main(words) == 0
     with np.load(tmp_path / "out.npz") as out:
-        np.testing.assert_allclose(out["fused"], fuse(graphs, list(out["permutations"]), how="rotated"))
+        permutations = list(out["permutations"]) if get_fusion(fusion).aligns else None
+        np.testing.assert_allclose(out["fused"], fuse(graphs, permutations, how=fusion))
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from strategies import at_most, planted_graphs, random_graph, real_data, related
 from anchor_align import AnchorAligner, GramMatrices, InputError, align, fuse, get_adapter
 from anchor_align.fusion import agreement_weights
 from anchor_align.fusion._weights import agreement, cosines
-from anchor_align.graphs import kmeans_labels, spectral_embedding
+from anchor_align.graphs import check_orders, kmeans_labels, spectral_embedding
 from anchor_align.metrics import acc
 
 
@@ -142,10 +142,9 @@ def test_noise_costs_little_on_real_data() -> None:
 def test_automatic_weights_side_by_side_are_those_of_the_mean() -> None:
     """Also where views have different numbers of anchors: agreement is judged among the common columns."""
     rng = np.random.default_rng(3)
-    graphs = [rng.dirichlet(np.full(m, 0.2), 80) for m in (4, 7, 6)]
-    P = align(graphs, reference="auto")
-    weights = agreement_weights(GramMatrices.from_graphs(graphs), P)
+    graphs = [Z[:, :m] for Z, m in zip(related_graphs(rng, 80, 7, 3), (4, 7, 6), strict=True)]
+    weights = agreement_weights(GramMatrices.from_graphs(graphs), check_orders(None, (4, 7, 6)))
     assert np.ptp(weights) > 0.01
     np.testing.assert_array_equal(
-        fuse(graphs, P, how="concat", weights="auto"), fuse(graphs, P, how="concat", weights=weights)
+        fuse(graphs, how="concat", weights="auto"), fuse(graphs, how="concat", weights=weights)
     )

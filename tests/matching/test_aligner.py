@@ -13,6 +13,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
 from strategies import (
     REFERENCES,
     FloatArray,
@@ -199,3 +202,13 @@ def test_alignment_on_real_graphs_is_close_to_the_bound(name: str) -> None:
     as_they_come = [pair_terms(graphs[0], Z).problem(0.1).value(np.arange(12)) for Z in graphs]
     assert (aligner.objective_ >= np.array(as_they_come) - 1e-12).all()
     assert aligner.objective_[1:].mean() > 1.2 * np.mean(as_they_come[1:])
+
+
+def test_scikit_learn_sees_a_transformer_of_lists() -> None:
+    """Its tags say that it takes no table, and a pipeline hands the aligned graphs on."""
+    tags = get_tags(AnchorAligner())
+    assert tags.transformer_tags is not None
+    assert not tags.input_tags.two_d_array
+    graphs = related_graphs(np.random.default_rng(3), 40, 5, 3)
+    fused = make_pipeline(AnchorAligner(), FunctionTransformer(fuse)).fit_transform(graphs)
+    np.testing.assert_allclose(fused, fuse(graphs, align(graphs)))

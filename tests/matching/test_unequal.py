@@ -292,9 +292,6 @@ def test_fusing_unequal_views_as_they_come() -> None:
     np.testing.assert_allclose(fuse(graphs), (expected + graphs[1]) / 2)
     np.testing.assert_array_equal(fuse(graphs, how="concat"), np.hstack(graphs))
     aligner = AnchorAligner(reference=0).fit(graphs)
-    side_by_side = fuse(graphs, aligner.matrices_, how="concat")
-    assert side_by_side.shape == (20, 8)
-    np.testing.assert_allclose(np.sort(side_by_side[:, 3:]), np.sort(graphs[1]))
     made = fuse([sp.csr_array(Z) for Z in graphs], aligner.permutations_)
     np.testing.assert_allclose(made.toarray(), fuse(graphs, aligner.permutations_))
 

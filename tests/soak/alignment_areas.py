@@ -10,7 +10,7 @@ import numpy as np
 from case_checks import Call, promise
 from random_data import graphs, mask_for, pick
 
-from anchor_align import AnchorAligner, GramMatrices, align, fuse, list_fusions
+from anchor_align import AnchorAligner, GramMatrices, align, fuse, get_fusion, list_fusions
 from anchor_align.arrays import is_sparse
 
 Rng = np.random.Generator
@@ -173,7 +173,7 @@ def fuse_call(rng: Rng, folder: Path) -> Call:
     n = Z[0].shape[0]
     how = pick(rng, "mean", *FUSIONS)
     mask = mask_for(rng, len(Z), n) if rng.random() < 0.3 else None
-    P = None if rng.random() < 0.3 else align(Z)
+    P = None if rng.random() < 0.3 or not get_fusion("aligned" if how == "mean" else how).aligns else align(Z)
     weights = pick(rng, None, None, "auto", rng.random(len(Z)) + 0.01)
 
     def check(fused: Any) -> None:
