@@ -117,11 +117,11 @@ def _open_cache(folder: str | None) -> str | None:
     """The folder for finished runs; None if the default folder cannot be used: a study works without it."""
     from ..study import Cache, default_cache
 
-    path = folder or os.fspath(default_cache())
+    path = os.fspath(default_cache()) if folder is None else folder
     try:
         Cache(path).open()
     except AnchorAlignError as error:
-        if folder:
+        if folder is not None:
             raise
         say(f"warning: finished runs are not kept. {error}")
         return None

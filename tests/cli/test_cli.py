@@ -49,6 +49,43 @@ def test_usage_errors_exit_with_2(argv: list[str], capsys: pytest.CaptureFixture
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "lmvsc", "--cache"],
+        ["compare", "lmvsc", "--output"],
+        ["compare", "lmvsc", "--html"],
+        ["compare", "lmvsc", "--plugin"],
+        ["compare", "lmvsc", "--data"],
+        ["cluster", "simulated", "--clusters", "4", "-o"],
+        ["cluster", "simulated", "--clusters", "4", "--save"],
+        ["cluster", "simulated", "--clusters", "4", "--html"],
+        ["n-clusters", "simulated", "--output"],
+        ["align", "graphs.mat", "-o"],
+        ["datasets"],
+    ],
+    ids=lambda words: f"{words[0]} {words[-1]}",
+)
+def test_an_empty_argument_is_refused_by_name(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would mean the current folder, to which nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main([*words, ""])
+    assert caught.value.code == 2
+    assert f"argument {words[-1] if words[-1][0] == '-' else 'DATA'}" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["-k", "--k", "--number"])
+def test_an_unknown_option_is_named_before_a_missing_one(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Users see what they mistyped."""
+    with pytest.raises(SystemExit):
+        main(["cluster", "simulated", option, "3"])
+    assert capsys.readouterr().err.startswith(f"anchor-align: unrecognized arguments: {option} 3;")
+
+
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     """The version of the package."""
     with pytest.raises(SystemExit) as caught:

@@ -267,8 +267,6 @@ def test_sweep_shows_lam_against_anchors(capfd: pytest.CaptureFixture[str]) -> N
         (["lmvsc", "--data", "simulated", "--clusters", "500"], "500 clusters were asked for, but there are 200"),
         (["lmvsc", "--data", "simulated", "simulated"], "Data 'simulated' is given 2 times"),
         (["lmvsc", "--data", "two\nlines.mat"], "two lines.mat"),
-        (["lmvsc", "--data", ""], "Got an empty name for data"),
-        (["lmvsc", "--html", ""], "Cannot write '': it is a folder"),
         (["lmvsc", "--html", "x" * 300], "Cannot write x+: File name too long"),
         (["lmvsc", "--html", "nowhere/report.html"], "Cannot write nowhere/report.html: No such file or directory"),
         (["lmvsc", "--output", "/dev/null"], "Cannot write /dev/null"),
