@@ -51,6 +51,11 @@ def run_command(argv: Sequence[str] | None = None) -> int:
         # There may be several plug-in failures, one on each line. Names in other errors may contain line breaks.
         say(str(error) if isinstance(error, PluginError) else " ".join(str(error).split()))
         return EXIT_USAGE
+    except MemoryError:
+        if arguments.verbosity >= 2:
+            raise
+        say("There is not enough memory; close other programs, or use fewer samples or anchors.")
+        return EXIT_FAILED
     except OSError as error:
         if error.filename is None:
             return _stdout_failed(error)
