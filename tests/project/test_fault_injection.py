@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,10 @@ def failing(number: int) -> Callable[[int, object], bool]:
     return lambda at, _: at == number or (number % 2 == 0 and at > number)
 
 
+def is_place(wanted: object, _: int, name: object) -> bool:
+    return name == wanted
+
+
 @pytest.mark.parametrize("words", [CLUSTER, RESULTS], ids=lambda words: words[0])
 def test_a_disk_that_is_full_at_any_moment(
     words: list[str], folder: Path, disk: Faults, capsys: pytest.CaptureFixture[str]
@@ -213,7 +218,7 @@ def test_memory_that_ends_at_any_line(
             continue
         start_again(folder, expected, old=False)
         capsys.readouterr()
-        memory.start(lambda _, name, place=place: name == place)
+        memory.start(partial(is_place, place))
         code = main(words)
         memory.start()
         check(folder, code, capsys.readouterr().err, expected, old=False)
