@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import numbers
+import os
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
-from .errors import InputError, InputTypeError, shown, unknown_name
+from .errors import FileError, InputError, InputTypeError, shown, unknown_name
 
 # More repeats of a fit than this would never end.
 MOST_REPEATS = 1_000_000
@@ -74,6 +76,12 @@ def check_choice(what: str, got: object, known: Sequence[str]) -> str:
     if not isinstance(got, str) or got not in known:
         raise unknown_name(what, got, known)
     return got
+
+
+def check_not_empty(path: str | bytes | os.PathLike[Any]) -> None:
+    """Refuse an empty path: for the system it is the current folder, and for users it is a mistake."""
+    if not os.fspath(path):
+        raise FileError("Got an empty path; expected the name of a file or folder.")
 
 
 def check_callback(callback: object) -> None:

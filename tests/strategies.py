@@ -1,14 +1,17 @@
-"""Graphs for the tests: planted ones with a known answer, Hypothesis strategies, and what several tests check."""
+"""Data for the tests: planted graphs with a known answer, hostile input, and what several tests check."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -133,3 +136,71 @@ def total_objective(graphs: list[FloatArray], matrices: list[FloatArray], lam: f
     aligned = [Z @ P for Z, P in zip(graphs, matrices, strict=True)]
     identity = np.arange(aligned[0].shape[1])
     return sum(pair_terms(A, B).problem(lam).value(identity) for A, B in itertools.combinations(aligned, 2))
+
+
+class Odd:
+    """An object without anything that a caller could use. The class can be called, as callbacks can."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+
+# Values that no argument expects, made anew for each example: some can be read only once.
+HOSTILE: list[Callable[[], Any]] = [
+    lambda: None, lambda: True, lambda: "", lambda: "text", lambda: "\ud800", lambda: "a\0b", lambda: b"x",
+    lambda: -1, lambda: -(10**5000), lambda: 0.5, lambda: float("nan"), lambda: float("inf"), lambda: 1j, Odd,
+    lambda: Odd, lambda: np.array(3), lambda: np.array([]), lambda: np.zeros((0, 3)), lambda: np.zeros((2, 2, 2)),
+    lambda: np.array(["a", "b"]), lambda: np.array([None, 1], dtype=object), lambda: np.full((4, 4), np.nan),
+    lambda: np.ma.masked, lambda: sp.csr_array(np.eye(2)), lambda: pd.DataFrame({"a": ["x"]}), lambda: pd.NA,
+    lambda: [], lambda: [[]], lambda: [[1], [1, 2]], lambda: [1, "a", None], lambda: {"a": 1}, lambda: {1, 2},
+    lambda: range(3), lambda: iter(()),
+]  # fmt: skip
+# Faults of a matrix, and layouts that few programs make.
+FAULTS: list[Callable[[FloatArray], Any]] = [
+    lambda X: X[:-1], lambda X: X[:0], lambda X: X[:, :0], lambda X: X[:, :1], lambda X: X.T, lambda X: X.ravel(),
+    lambda X: X[None], lambda X: -X, lambda X: X * 0, lambda X: X * 1e300, lambda X: X * 1e-300, lambda X: X * 1e155,
+    lambda X: np.where(np.equal(X, X.max()), np.nan, X), lambda X: np.where(np.equal(X, X.max()), np.inf, X),
+    lambda X: X.astype(str),
+    lambda X: X.astype(complex), lambda X: X.astype(object), lambda X: X.astype(bool), lambda X: X.astype(">f8"),
+    lambda X: X.astype(np.float16), lambda X: X.astype(np.longdouble), lambda X: X[::-1], np.asfortranarray,
+    lambda X: X.tolist(), pd.DataFrame, sp.coo_array, sp.csr_array, lambda X: np.broadcast_to(X[:1], X.shape),
+    lambda X: np.ma.masked_less(X, np.median(X)),
+]  # fmt: skip
+
+hostile_values = st.builds(lambda make: make(), st.sampled_from(HOSTILE))
+
+
+@st.composite
+def hostile_matrices(draw: st.DrawFn, matrices: list[FloatArray]) -> Any:
+    """The list with a fault in one matrix, one too many or too few, or something else instead of it."""
+    given: list[Any] = [matrix.copy() for matrix in matrices]
+    at = draw(st.integers(0, len(given) - 1))
+    what = draw(st.sampled_from(["fault", "fault", "fault", "other", "fewer", "more", "tuple", "instead", "fine"]))
+    if what == "fault":
+        with np.errstate(all="ignore"):
+            given[at] = draw(st.sampled_from(FAULTS))(given[at])
+    elif what == "other":
+        given[at] = draw(hostile_values)
+    elif what in ("fewer", "more"):
+        given[at:] = given[at + 1 :] if what == "fewer" else [*given[at:], given[at]]
+    elif what == "instead":
+        return draw(hostile_values)
+    return tuple(given) if what == "tuple" else given
+
+
+@st.composite
+def hostile_arguments(draw: st.DrawFn, usual: dict[str, Any]) -> dict[str, Any]:
+    """The arguments, with something else in place of one of them, or of none."""
+    name = draw(st.sampled_from([None, *usual]))
+    return dict(usual) if name is None else {**usual, name: draw(hostile_values)}
+
+
+@st.composite
+def damaged(draw: st.DrawFn, content: bytes) -> bytes:
+    """The content with some bytes changed, added or lost."""
+    found = bytearray(content)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, max(len(found) - 1, 0)))
+        size = draw(st.integers(0, 8))
+        found[at : at + size] = draw(st.binary(max_size=8))
+    return bytes(found[: draw(st.integers(0, len(found)))] if draw(st.booleans()) else found)

@@ -1,73 +1,57 @@
-"""The command line. Heavy imports happen inside the commands: help and usage errors stay fast."""
+"""The command line. Nothing is imported before ``main`` is called: from then on Ctrl-C gives one line."""
 
 from __future__ import annotations
 
-import argparse
-import io
 import os
 import sys
-from collections.abc import Sequence
 
-from .. import __version__
-from ..errors import AnchorAlignError, PluginError
-from . import _adapters, _align, _cluster, _compare, _datasets, _info, _n_clusters, _predict
-from ._options import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_USAGE, Parser, add_verbosity
-from ._terminal import say
+TYPE_CHECKING = False  # the import of typing takes longer than this module
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from types import FrameType
 
-COMMANDS = (_cluster, _predict, _info, _compare, _n_clusters, _align, _adapters, _datasets)
-
-
-def build_parser() -> argparse.ArgumentParser:
-    """Parser of ``anchor-align``."""
-    parser = Parser(
-        prog="anchor-align",
-        description="Anchor alignment for multi-view clustering.",
-        epilog="example: anchor-align compare lmvsc",
-    )
-    parser.add_argument("--version", action="version", version=f"anchor-align {__version__}")
-    add_verbosity(parser, default=0)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in COMMANDS:
-        command.register(commands)
-    for command_parser in commands.choices.values():
-        add_verbosity(command_parser, default=argparse.SUPPRESS)
-    return parser
+INTERRUPTED = "anchor-align: interrupted\n"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    if sys.stderr is None:  # closed; print() would take stdout instead
-        sys.stderr = io.StringIO()
-    arguments = build_parser().parse_args(argv)
-    if sys.stdout is None:
-        say("Cannot write the result: stdout is closed.")
-        return EXIT_FAILED
+    handled = False
     try:
-        code: int = arguments.run(arguments)
-        sys.stdout.flush()
+        import signal
+        import threading
+
+        if threading.current_thread() is threading.main_thread():
+            handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if handled:
+            signal.signal(signal.SIGINT, _interrupt)
+        from ._main import run_command
+
+        return run_command(argv)
     except KeyboardInterrupt:
-        say("interrupted")
-        return EXIT_INTERRUPTED
-    except AnchorAlignError as error:
-        if arguments.verbosity >= 2:
-            raise
-        # There may be several plug-in failures, one on each line. Names in other errors may contain line breaks.
-        say(str(error) if isinstance(error, PluginError) else " ".join(str(error).split()))
-        return EXIT_USAGE
-    except OSError as error:
-        if error.filename is None:
-            return _stdout_failed(error)
-        say(f"{error.filename}: {error.strerror}.")
-        return EXIT_FAILED
-    return code
+        if sys.stderr is not None:
+            sys.stderr.write(INTERRUPTED)
+        return 130
+    finally:
+        if handled:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _stdout_failed(error: OSError) -> int:
-    """The reader of a pipe has closed it, which is fine, or the disk is full."""
-    # Python flushes stdout again when it ends; this must not fail.
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
-    os.close(nowhere)
-    if not isinstance(error, BrokenPipeError):
-        say(f"Cannot write the result: {error.strerror or error}.")
-    return EXIT_FAILED
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt or, during an import, end at once: many modules replace or swallow the exception."""
+    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+        frame = frame.f_back
+    if frame is None:
+        raise KeyboardInterrupt
+    try:
+        clear_line = "\r\x1b[K\x1b[?25h" if os.isatty(2) else ""  # of a status line, which hides the cursor
+        os.write(2, f"{clear_line}{INTERRUPTED}".encode())
+    finally:
+        os._exit(130)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Parser of ``anchor-align``."""
+    from ._main import build_parser
+
+    return build_parser()

@@ -121,8 +121,6 @@ def run(arguments: argparse.Namespace) -> int:
     from ..graphs import check_mask
     from ..matching import check_reference
 
-    if not arguments.output:
-        raise InputError("Cannot write '': expected the name of a file or folder after -o.")
     size = arguments.max_size
     files = read_graphs(
         arguments.graphs,

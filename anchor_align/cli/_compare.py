@@ -95,7 +95,7 @@ def run(arguments: argparse.Namespace) -> int:
         say("interrupted" if cache is None else "interrupted; finished runs are kept, the same command continues")
         return EXIT_INTERRUPTED
     result = replace(result, kind=arguments.command, command=reproducing_command(arguments))
-    _report_notes(result, quiet=arguments.quiet)
+    _report_notes(result, arguments.format, quiet=arguments.quiet)
     if bar.not_kept:
         say(f"warning: finished runs are not kept: the cache {cache} cannot be written to.")
     _print_result(result, arguments.format)
@@ -117,11 +117,11 @@ def _open_cache(folder: str | None) -> str | None:
     """The folder for finished runs; None if the default folder cannot be used: a study works without it."""
     from ..study import Cache, default_cache
 
-    path = folder or os.fspath(default_cache())
+    path = os.fspath(default_cache()) if folder is None else folder
     try:
         Cache(path).open()
     except AnchorAlignError as error:
-        if folder:
+        if folder is not None:
             raise
         say(f"warning: finished runs are not kept. {error}")
         return None
@@ -145,7 +145,7 @@ def _stdout_for_results() -> Iterator[None]:
         os.close(kept)
 
 
-def _report_notes(result: StudyResult, *, quiet: bool) -> None:
+def _report_notes(result: StudyResult, form: str, *, quiet: bool) -> None:
     """Print notes of the loader, warnings and failures on stderr."""
     if not quiet:
         for data in result.data:
@@ -160,7 +160,8 @@ def _report_notes(result: StudyResult, *, quiet: bool) -> None:
     if result.n_failed:
         reasons = Counter(record.reason for record in runs if record.reason)
         more = f" (and {len(reasons) - 1} other reasons)" if len(reasons) > 1 else ""
-        say(f"{result.n_failed} of {len(runs)} runs failed: {reasons.most_common(1)[0][0]}{more}")
+        why = "the table says why" if form == "table" else f"{reasons.most_common(1)[0][0]}{more}"
+        say(f"{result.n_failed} of {len(runs)} runs failed: {why}")
 
 
 def _print_result(result: StudyResult, form: str) -> None:

@@ -76,11 +76,12 @@ def run(arguments: argparse.Namespace) -> int:
     first, last = arguments.range
     if first > last:
         raise InputError(f"--range needs the smaller number first, got {first} {last}.")
-    for name in filter(None, (arguments.output, arguments.html)):
-        check_figures()
-        check_writable(name)
-    ending = Path(arguments.output).suffix.lower() if arguments.output else ""
-    if arguments.output and ending not in FIGURES:
+    for name in (arguments.output, arguments.html):
+        if name is not None:
+            check_figures()
+            check_writable(name)
+    ending = Path(arguments.output or "").suffix.lower()
+    if arguments.output is not None and ending not in FIGURES:
         raise InputError(f"--output must end in {', '.join(FIGURES)}, got {arguments.output!r}.")
     params = {name: values[0] if len(values) == 1 else list(values) for name, values in arguments.params}
     adapter = load_plugins(arguments.plugin).get(arguments.adapter, **params)

@@ -16,10 +16,31 @@ Number = TypeVar("Number", int, float)
 
 
 class Parser(argparse.ArgumentParser):
-    """Parser that reports an error in one line."""
+    """Parser that reports an error in one line, names unknown options first, and takes no empty argument."""
+
+    _words: Sequence[str] | None = None
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """Parse, and refuse empty arguments: an empty path would mean the current folder."""
+        self._words = args
+        found, unknown = super().parse_known_args(args, namespace)
+        for action in self._actions:
+            given = getattr(found, action.dest, None)
+            if given == "" or (isinstance(given, list) and "" in given):
+                name = "/".join(action.option_strings) or action.metavar or action.dest
+                self.error(f"argument {name}: got an empty text; expected a value")
+        return found, unknown
 
     def error(self, message: str) -> NoReturn:
         """Exit with the code for usage errors."""
+        words, self._words = self._words, None
+        required = [action for action in self._actions if action.required and action.option_strings]
+        if words is not None and required:
+            for action in required:
+                action.required = False
+            # Any other error than a missing option comes again, and ends here.
+            unknown = super().parse_known_args(words)[1]
+            message = f"unrecognized arguments: {' '.join(unknown)}; {message}" if unknown else message
         self.exit(EXIT_USAGE, f"anchor-align: {visible(' '.join(message.split()))}; see {self.prog} --help\n")
 
 

@@ -16,9 +16,11 @@ from ._graph_output import write_alignment as write_alignment
 from ._join_views import join_views
 from ._load import load_views
 from ._multi_view_data import MultiViewData, Note
+from ._whole_files import check_path as check_path
 from ._whole_files import check_writable as check_writable
 from ._whole_files import make_folder as make_folder
 from ._whole_files import write_whole as write_whole
+from ._whole_files import writing as writing
 
 __all__ = [
     "DataSet",

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ..arrays import is_sparse
 from ..blocks import check_graph, check_join
-from ..checks import check_choice
+from ..checks import check_choice, check_not_empty
 from ..errors import FileError, InputError, InputTypeError, shown
 from ._annotated_entries import AnnotatedData, annotated_class, annotated_entries, default_views
 from ._catalogue import BUNDLED, load_bundled
@@ -153,6 +153,7 @@ def load_views(
         raise InputTypeError(
             f"path must be a file, a folder, a list of files or the name of a bundled set, got {type(path).__name__}."
         )
+    check_not_empty(path)
     place = Path(os.fsdecode(path))
     with reading(place):
         exists = place.exists()
@@ -197,6 +198,8 @@ def _from_list(
     """Views of several files: each file that holds no labels is a view."""
     if not paths or not all(isinstance(path, (str, os.PathLike)) for path in paths):
         raise InputTypeError(f"path must be a file, a folder or a list of files, got {shown(paths)}.")
+    for path in paths:
+        check_not_empty(path)
     places = [Path(os.fsdecode(path)) for path in paths]
     for place in places:
         if not place.exists():

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from ..checks import check_not_empty
 from ..errors import FileError, InputTypeError, shown
 
 
@@ -54,11 +55,10 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
     """Make a folder, and those above it, and check that files can be written in it."""
-    path = Path(path)
     with writing(path):
-        path.mkdir(parents=True, exist_ok=True)
-    check_writable(path / "x")
-    return path
+        Path(path).mkdir(parents=True, exist_ok=True)
+    check_writable(Path(path) / "x")
+    return Path(path)
 
 
 def unfinished(path: Path) -> Path:
@@ -66,14 +66,20 @@ def unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name[:40]}.{secrets.token_hex(6)}.part")
 
 
-@contextmanager
-def writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Turn errors of the operating system into one sentence that names the file."""
+def check_path(path: object) -> None:
+    """Refuse what cannot be the name of a file or folder."""
     if not isinstance(path, str | os.PathLike):
         raise InputTypeError(f"path must be a file, got {shown(path)}.")
+    check_not_empty(path)
     name = os.fspath(path)
     if not isinstance(name, str) or "\0" in name or not _encodable(name):
         raise FileError(f"Cannot write {shown(name)}: no file can have this name.")
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn errors of the operating system into one sentence that names the file."""
+    check_path(path)
     try:
         yield
     except FileError:

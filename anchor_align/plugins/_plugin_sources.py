@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ..checks import is_iterable
+from ..checks import check_not_empty, is_iterable
 from ..errors import InputTypeError, PluginError
 from ..hookspecs import PROJECT
 from ._contract_checks import describe
@@ -82,6 +82,7 @@ def check_files(files: object) -> list[File]:
     for path in paths:
         if not isinstance(path, str | os.PathLike) or not isinstance(os.fspath(path), str):
             raise InputTypeError(f"A plug-in file must be a path, got {one_line(path, repr)} ({type(path).__name__}).")
+        check_not_empty(path)
     return paths
 
 
@@ -114,7 +115,7 @@ def _import_file(path: Path, content: bytes) -> types.ModuleType:
         sys.modules[name] = module
         try:
             # Not an import: it would write bytecode, and use it again after an edit within the same second.
-            exec(compile(content, path, "exec", dont_inherit=True), module.__dict__)
+            exec(compile(content, path, "exec", dont_inherit=True), module.__dict__)  # noqa: S102  # the user's plug-in
         except BaseException:
             del sys.modules[name]
             raise

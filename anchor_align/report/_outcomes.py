@@ -33,7 +33,6 @@ from ._formatting import (
     p_text,
     percent,
     points,
-    printable,
     score_name,
     setting_labels,
     shortened,
@@ -163,8 +162,7 @@ def _one_row(row: Comparison, result: StudyResult) -> str:
     if row.outcome == NO_ARM:
         return f"On {data}, {adapter} does not have both arms: {' and '.join(result.versus[0])}."
     if row.difference is None:
-        reason = f" {printable(row.summary.failures[0])}" if row.summary.failures else ""
-        return f"On {data}, no comparison of {adapter} could be made: runs failed ({repeats}).{reason}"
+        return f"On {data}, no comparison of {adapter} could be made: runs failed ({repeats})."
     name, repeats = score_name(result.score), _repeats([row])
     first, second = row.difference.arms
     means = [percent(row.summary.arms[arm].mean[result.score]) for arm in (first, second)]

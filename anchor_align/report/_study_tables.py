@@ -202,9 +202,9 @@ def _is_top(mean: float | None, top: float | None) -> bool:
 
 
 def _failures(result: StudyResult) -> list[str]:
-    """One line for every data set, adapter and reason; tables of rivals have their own."""
+    """One line for every reason, with the runs that it stopped; tables of rivals have their own."""
     runs: Counter[tuple[str, str]] = Counter()
-    failed: dict[tuple[str, str, str], list[str]] = {}
+    failed: dict[str, dict[tuple[str, str], list[str]]] = {}
     extra = {(record.setting.adapter, record.arm) for record in result.rival_records}
     for record in result.runs:
         if (record.setting.adapter, record.arm) in extra:
@@ -212,10 +212,13 @@ def _failures(result: StudyResult) -> list[str]:
         where = record.setting.dataset, record.setting.adapter
         runs[where] += 1
         if record.reason:
-            failed.setdefault((*where, record.reason), []).append(record.arm)
+            failed.setdefault(record.reason, {}).setdefault(where, []).append(record.arm)
     lines, arms = [], Arms.of(result)
-    for (dataset, adapter, reason), found in failed.items():
-        which = [arm for arm in arms if arm in found]
-        shown = "all arms" if len(which) == len(arms.fusions) else " and ".join(which)
-        lines.append(f"failed: {dataset}, {adapter}, {shown}, {len(found)} of {runs[dataset, adapter]} runs: {reason}")
+    for reason, places in failed.items():
+        texts = []
+        for where, found in places.items():
+            which = [arm for arm in arms if arm in found]
+            shown = "all arms" if len(which) == len(arms.fusions) else " and ".join(which)
+            texts.append(f"{', '.join(where)}, {shown}, {len(found)} of {runs[where]} runs")
+        lines.append(f"failed: {'; '.join(texts)}: {reason}")
     return lines

@@ -6,17 +6,15 @@ import base64
 import hashlib
 import importlib.metadata
 import json
-import math
 import os
 import platform
-import stat
 import sys
 import sysconfig
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,26 +23,33 @@ import numpy as np
 
 from .. import __version__
 from ..arrays import IndexArray
-from ..data import write_whole
-from ..errors import FileError
+from ..data import check_path, write_whole, writing
 from ..plugins import OUR_FUSIONS, PLUGIN_FILE, Adapter, Baseline, FusionRecord, MethodRecord
-from ._vocabulary import DONE, SCORES
+from ._vocabulary import DONE
 
 VARIABLE = "ANCHOR_ALIGN_CACHE"
 # Half-written files of interrupted processes are deleted after this many seconds.
 STALE = 3600.0
 LABEL_TYPE = np.dtype("<i4")
-# An entry has at most so many bytes: labels in base64, which hardly compress at worst, and the rest.
-BYTES_PER_SAMPLE = 8
-MOST_TEXT = 2**20
 # Packages whose version can change a result.
 PACKAGES = ("numpy", "scipy", "scikit-learn")
 OURS, OUR_ADAPTERS = "anchor_align", "anchor_align_adapters"
-# Folders of this package that show results and compute none.
 SHOWING = ("cli", "report")
 # Origin of methods that the user gave as objects of classes of their own.
 IN_MEMORY = "in memory"
-INSTALLED = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("purelib", "platlib", "stdlib", "platstdlib"))
+INSTALLED = tuple(
+    Path(place).resolve()
+    for place in (
+        *(sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib", "platstdlib")),
+        *(place for place in sys.path if place.endswith(("site-packages", "dist-packages"))),
+    )
+)
+# Runs with code of others are not kept if its folders have more files.
+MOST_FILES = 10_000
+LARGE = 2**20
+# A folder with this file is a cache, for this package and for programs that make backups.
+TAG = "CACHEDIR.TAG"
+TAG_CONTENT = b"Signature: 8a477f597d28d172789f06886806bc55\n"
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,32 +81,24 @@ def default_cache() -> Path:
 class Cache:
     """Outcomes by key in a folder.
 
-    Several processes may share the folder: a rename makes a file appear, and equal keys have equal outcomes. A file
-    that cannot be read, that belongs to another user, or that is no outcome, counts as absent. The folder is private
-    to the user: an entry is believed as it is. A folder that cannot be written to is read only.
+    Several processes may share the folder: a rename makes a file appear, and equal keys have equal outcomes. What is
+    not a file that this class wrote under this key counts as absent. A folder that cannot be written to is read only.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
+        check_path(folder)
         self.folder = Path(folder)
 
     def open(self) -> None:
-        """Make the folder, for this user only, and delete what interrupted processes left in it.
+        """Make the folder, and delete what interrupted processes left in it.
 
         Raises
         ------
         FileError
-            If the folder cannot be made, belongs to another user, or can be written to by others.
+            If the folder cannot be made.
         """
-        try:
-            self.folder.parent.mkdir(parents=True, exist_ok=True)
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-            state = self.folder.stat()
-        except (OSError, ValueError) as error:  # a ValueError for a name with a zero byte
-            raise FileError(f"Cannot write {self.folder}: {getattr(error, 'strerror', None) or error}.") from error
-        if hasattr(os, "geteuid") and state.st_uid != os.geteuid():
-            raise FileError(f"The cache {self.folder} belongs to another user; choose a folder of your own.")
-        if os.name == "posix" and state.st_mode & 0o022:
-            raise FileError(f"Other users can write to the cache {self.folder}; `chmod go-w` on it forbids that.")
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
         for path in self.folder.glob("*/.*.part"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > STALE:
@@ -109,18 +106,18 @@ class Cache:
 
     def get(self, key: str, n_samples: int) -> Outcome | None:
         """The outcome stored under the key, for data of so many samples, or None."""
+        path = self._path(key)
         try:
-            stored = json.loads(_read(self._path(key), MOST_TEXT + BYTES_PER_SAMPLE * n_samples))
+            if not path.is_file():  # a pipe would be waited for
+                return None
+            stored = json.loads(path.read_bytes())
             entry = stored["outcome"]
-            if stored["check"] != _check(key, entry) or not _is_outcome(entry):
+            if stored["check"] != _check(key, entry):
                 return None
-            size = LABEL_TYPE.itemsize * n_samples
-            # One byte more than allowed: what inflates further is refused without being inflated.
-            content = zlib.decompressobj().decompress(base64.b64decode(entry["labels"], validate=True), size + 1)
-            if len(content) != size:
-                return None
+            content = zlib.decompress(base64.b64decode(entry["labels"]))
             labels = np.frombuffer(content, LABEL_TYPE).astype(np.intp)
-            return Outcome(**{**entry, "labels": labels, "warnings": tuple(entry["warnings"])})
+            outcome = Outcome(**{**entry, "labels": labels, "warnings": tuple(entry["warnings"])})
+            return outcome if len(labels) == n_samples else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError, zlib.error):
             return None
 
@@ -131,45 +128,18 @@ class Cache:
         entry = {**vars(outcome), "labels": labels, "warnings": list(outcome.warnings)}
         path = self._path(key)
         try:
-            path.parent.mkdir(mode=0o700, exist_ok=True)
+            path.parent.mkdir(exist_ok=True)
+            if not (self.folder / TAG).exists():
+                write_whole(self.folder / TAG, TAG_CONTENT)
+            if path.exists() and not path.is_file():  # writing into a pipe would wait for a reader
+                path.unlink()
             write_whole(path, json.dumps({"check": _check(key, entry), "outcome": entry}).encode())
-        except (OSError, FileError):
+        except OSError:
             return False
         return True
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
-
-
-def _read(path: Path, most: int) -> bytes:
-    """Content of a file of this user; an error for a larger one, and for a pipe, which would be waited for."""
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-        state = os.fstat(file.fileno())
-        if not stat.S_ISREG(state.st_mode) or (hasattr(os, "geteuid") and state.st_uid != os.geteuid()):
-            raise ValueError
-        content = file.read(most + 1)
-    if len(content) > most:
-        raise ValueError
-    return content
-
-
-def _is_outcome(entry: object) -> bool:
-    """Whether an entry has the fields of a finished run, each of its type."""
-    if not isinstance(entry, dict) or entry.keys() != {each.name for each in fields(Outcome)}:
-        return False
-    scores = entry["scores"]
-    numbers = [entry["seconds"], *(entry[name] for name in ("objective", "upper_bound") if entry[name] is not None)]
-    if scores is not None:
-        if not isinstance(scores, dict) or tuple(scores) != SCORES or not all(map(math.isfinite, scores.values())):
-            return False
-        numbers += scores.values()
-    texts = [entry["labels"], *entry["warnings"]]
-    return (
-        isinstance(entry["warnings"], list)
-        and all(type(number) in (int, float) for number in numbers)
-        and all(isinstance(text, str) for text in texts)
-        and (entry["status"], entry["reason"], entry["traceback"]) == (DONE, "", "")
-    )
 
 
 def _check(key: str, entry: Any) -> str:
@@ -195,8 +165,8 @@ def versions() -> dict[str, str]:
 def describe_method(record: MethodRecord[Any], method: Adapter | Baseline) -> dict[str, Any] | None:
     """All that determines what an adapter or a baseline computes.
 
-    None if its settings cannot be written as text, or if the user gave an object of a class of their own: nobody knows
-    all that it depends on.
+    None if its settings cannot be written as text, if its folder has too many files, or if the user gave an object of a
+    class of their own: nobody knows all that it depends on.
     """
     if record.distribution == IN_MEMORY:
         return None
@@ -218,7 +188,7 @@ def describe_fusion(record: FusionRecord) -> dict[str, Any] | None:
 
 def run_key(parts: dict[str, Any]) -> str:
     """Hash of ``parts``, of this package, and of the versions of the packages that it computes with."""
-    own = {"package": __version__, "sources": _sources_of(OURS), **versions()}
+    own = {"package": __version__, "sources": _own_sources(), **versions()}
     return hashlib.sha256(json.dumps({**parts, "code": own}, sort_keys=True).encode()).hexdigest()
 
 
@@ -227,10 +197,10 @@ def _described(
 ) -> dict[str, Any] | None:
     # The sources count beside the version: a package under development keeps its version.
     written = {name: _written(value) for name, value in sorted(settings.items())}
-    if None in written.values():
-        return None
     kind = type(made)
     sources = _sources_of_class(kind)
+    if sources is None or None in written.values():
+        return None
     return {"version": record.version, "sources": sources, "class": kind.__qualname__, "settings": written}
 
 
@@ -242,33 +212,76 @@ def _written(value: object) -> str | None:
     return repr(value) if value is None or isinstance(value, bool | int | float | str | bytes) else None
 
 
-def _sources_of_class(kind: type) -> str:
-    """Hash of the packages of a class and its bases; for a class of others, also of all loaded code without version.
+def _sources_of_class(kind: type) -> list[str] | None:
+    """Hashes of all code that a class may use; None if there is too much of it.
 
-    Nobody can list what a class calls in other modules. Installed packages have a version; all other modules count.
+    Nobody can list what a class of others imports or reads later. So the folders of its modules count, those of all
+    other modules that are loaded and not installed, and the versions of everything that is installed.
     """
     roots = {base.__module__.partition(".")[0] for base in kind.__mro__} - {"builtins", "sklearn", OURS}
-    if roots - {OUR_ADAPTERS}:
+    is_ours = roots <= {OUR_ADAPTERS}
+    if not is_ours:
         loaded = {name.partition(".")[0] for name in list(sys.modules)} - {"__main__", "__mp_main__", OURS}
         roots |= {root for root in loaded if not root.startswith(PLUGIN_FILE) and not _is_installed(root)}
-    return hashlib.sha256("".join(sorted({_sources_of(root) for root in roots})).encode()).hexdigest()
+    found = [_content_of(place) for place in sorted({place for root in roots for place in _places_of(root)})]
+    return None if None in found else [*filter(None, found), *(() if is_ours else _installed())]
+
+
+def _own_sources() -> list[str | None]:
+    """Hashes of this package, without the folders that show results and compute none."""
+    parts = sorted(Path(__file__).resolve().parents[1].iterdir())
+    return [_content_of(part) for part in parts if part.name not in (*SHOWING, "__pycache__")]
+
+
+def _places_of(root: str) -> list[Path]:
+    """Folders of a package; for a module in one file its folder, or the file if it is installed beside others."""
+    module = sys.modules.get(root)
+    if folders := list(getattr(module, "__path__", ())):
+        return [Path(folder).resolve() for folder in folders]
+    file = getattr(module, "__file__", None)
+    return [] if file is None else [Path(file).resolve() if _is_installed(root) else Path(file).resolve().parent]
 
 
 @cache
-def _sources_of(root: str) -> str:
-    """Hash of the Python files of a package, or of a module that is one file."""
-    module = sys.modules.get(root)
-    folders = [Path(folder) for folder in getattr(module, "__path__", ())]
+def _content_of(place: Path) -> str | None:
+    """Hash of a file, or of all files in and below a folder; None if they are too many or cannot be read.
+
+    Hidden files and folders, compiled files and caches do not count. A large file counts by its size and time.
+    """
     state = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.rglob("*.py")):
-            place = path.relative_to(folder)
-            if root != OURS or place.parts[0] not in SHOWING:
-                state.update(f"{place.as_posix()}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
-    file = getattr(module, "__file__", None)
-    if not folders and file and Path(file).is_file():
-        state.update(Path(file).read_bytes())
+    try:
+        for number, path in enumerate([place] if place.is_file() else _files_below(place)):
+            if number == MOST_FILES:
+                return None
+            about = path.stat()
+            mark = f"{path.relative_to(place).as_posix()} {about.st_size}"
+            is_large = about.st_size > LARGE
+            content = str(about.st_mtime_ns).encode() if is_large else path.read_bytes()
+            state.update(f"{mark}\0".encode(errors="surrogateescape") + hashlib.sha256(content).digest())
+    except OSError:
+        return None
     return state.hexdigest()
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if not name.startswith(".") and name != "__pycache__" and not (here / name / TAG).exists()
+        )
+        yield from (path for name in sorted(files) if not name.startswith(".") and (path := here / name).is_file())
+
+
+@cache
+def _installed() -> tuple[str, ...]:
+    """Names and versions of all installed distributions."""
+    found = set()
+    for each in importlib.metadata.distributions():
+        with suppress(Exception):  # its metadata cannot be read
+            found.add(f"{each.name} {each.version}")
+    return tuple(sorted(found))
 
 
 def _is_installed(root: str) -> bool:

@@ -138,7 +138,10 @@ def _is_labelled(data: object) -> bool:
     """Whether this is a pair of views and labels."""
     if not isinstance(data, tuple) or len(data) != 2 or not _is_views(data[0]):
         return False
-    return data[1] is None or (not isinstance(data[1], str) and np.ndim(data[1]) == 1)
+    try:
+        return data[1] is None or (not isinstance(data[1], str) and np.ndim(data[1]) == 1)
+    except ValueError:  # lists of different lengths
+        return False
 
 
 def _named(values: Any) -> Iterator[tuple[str, Any]]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from ..arrays import IndexArray
 from ..blocks import Memo, openmp_limit, working
@@ -21,6 +24,9 @@ from ._data_sets import DataSpec, Prepared, Shelf
 from ._results import Setting
 from ._view_options import ViewOptions, anchors_text
 from ._vocabulary import BASELINE, DONE, FAILED, NO_MEMORY, SCORES
+
+# Characters of the output of a program that failed.
+MOST_SAID = 200
 
 
 @dataclass(frozen=True)
@@ -216,10 +222,18 @@ def failure(error: BaseException, status: str = FAILED) -> Outcome:
     """The outcome of a run that failed."""
     if isinstance(error, MemoryError):
         status = NO_MEMORY
-    text = one_line(error)
+    text = one_line(error, _text_of_program if isinstance(error, subprocess.CalledProcessError) else str)
     if not isinstance(error, AnchorAlignError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return Outcome(status=status, reason=text, traceback="".join(traceback.format_exception(error)))
+
+
+def _text_of_program(error: Any) -> str:
+    """The end of what the program said. Its arguments may differ from run to run, as names of temporary files do."""
+    program = error.cmd.split()[0] if isinstance(error.cmd, str) else os.fsdecode(error.cmd[0])
+    said = error.stderr or error.stdout or b""
+    lines = (said.decode(errors="replace") if isinstance(said, bytes) else said).strip().splitlines()
+    return f"{os.path.basename(program)} ended with exit status {error.returncode}. {' '.join(lines)[-MOST_SAID:]}"
 
 
 @contextmanager

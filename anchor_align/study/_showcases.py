@@ -44,7 +44,7 @@ def fit_showcases(
                 clusterer = _fit(worker, lambda _: None, *given)
             else:
                 clusterer = processes.call(_fit, *given)
-        except (Exception, SystemExit):  # the run worked: the study has its result, and this figure is left out
+        except (Exception, SystemExit):  # noqa: S112  # the run worked: only this figure is left out
             continue
         accuracy = {arm: record.scores["acc"] for arm, record in runs.items() if record.scores is not None}
         yield Showcase(setting, clusterer, worker.shelf.get(spec).labels, accuracy, repeat)

@@ -118,8 +118,7 @@ def compare(
     jobs : int, default=1
         Number of processes. It does not change the result.
     cache : path, optional
-        Folder for finished runs; by default they are not kept. It is made for this user only. A folder of another user,
-        or one that others can write to, is refused.
+        Folder for finished runs; by default they are not kept.
     plugins : path or list of path, optional
         Single files with adapters or fusions, see :func:`anchor_align.load_plugins`. Runs with an adapter or a fusion
         that is not part of anchor-align are computed in another process, which lives as long as the study. If the

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,43 @@ def test_usage_errors_exit_with_2(argv: list[str], capsys: pytest.CaptureFixture
     assert err.startswith("anchor-align: ")
     assert "; see anchor-align " in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "lmvsc", "--cache"],
+        ["compare", "lmvsc", "--output"],
+        ["compare", "lmvsc", "--html"],
+        ["compare", "lmvsc", "--plugin"],
+        ["compare", "lmvsc", "--data"],
+        ["cluster", "simulated", "--clusters", "4", "-o"],
+        ["cluster", "simulated", "--clusters", "4", "--save"],
+        ["cluster", "simulated", "--clusters", "4", "--html"],
+        ["n-clusters", "simulated", "--output"],
+        ["align", "graphs.mat", "-o"],
+        ["datasets"],
+    ],
+    ids=lambda words: f"{words[0]} {words[-1]}",
+)
+def test_an_empty_argument_is_refused_by_name(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It would mean the current folder, to which nothing is written."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as caught:
+        main([*words, ""])
+    assert caught.value.code == 2
+    assert f"argument {words[-1] if words[-1][0] == '-' else 'DATA'}" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("option", ["-k", "--k", "--number"])
+def test_an_unknown_option_is_named_before_a_missing_one(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Users see what they mistyped."""
+    with pytest.raises(SystemExit):
+        main(["cluster", "simulated", option, "3"])
+    assert capsys.readouterr().err.startswith(f"anchor-align: unrecognized arguments: {option} 3;")
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,11 +148,29 @@ def test_help_is_light_and_has_an_example(argv: list[str], example: str) -> None
     assert re.search(rf"examples?: .*anchor-align {re.escape(example)}", done.stdout)
 
 
+START = "from anchor_align.cli import main\nimport sys\nprint('main', flush=True)\nsys.exit(main())"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("delay", [0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.6])
+def test_ctrl_c_at_any_moment_is_one_line(delay: float, tmp_path: Path) -> None:
+    """With exit code 130, also while modules are imported; nothing is imported before ``main`` runs."""
+    words = [sys.executable, "-c", START, "compare", "lmvsc", "fmvacc", "--repeats", "50", "--no-cache", "-q"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "main\n"
+    time.sleep(delay)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert (process.returncode, out, err) == (130, "", "anchor-align: interrupted\n")
+
+
 @pytest.mark.slow
 def test_import_is_light() -> None:
-    """Importing the package imports none of the numerical libraries; all public names are there all the same."""
+    """Importing the package and the command line imports nothing else; all public names are there all the same."""
     code = (
-        "import sys, anchor_align\nassert not {'numpy', 'scipy', 'sklearn'} & set(sys.modules)\n"
+        "import sys\nbefore = set(sys.modules)\nimport anchor_align.cli\n"
+        "assert set(sys.modules) - before <= {'__future__', 'anchor_align', 'anchor_align.cli'}\n"
         "assert set(anchor_align.__all__) <= set(dir(anchor_align))\n"
         "for name in anchor_align.__all__: getattr(anchor_align, name)\n"
         "assert not hasattr(anchor_align, 'aling')"

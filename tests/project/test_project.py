@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import re
+import subprocess
 import tomllib
 import zipfile
 from pathlib import Path
@@ -140,6 +141,16 @@ def test_benchmarks_run(tmp_path: Path) -> None:
     assert results["grams"]["time_ratio"].keys() == {"float64", "float32", "sparse"}
     assert max(results["grams"]["time_ratio"].values()) < 10
     assert results["simplex"]["summary"]["largest_gap"] <= 1e-8
+
+
+def test_the_root_has_only_what_a_visitor_expects() -> None:
+    """No file that a program wrote by mistake is committed at the root."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    done = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    expected = ".ci .github .gitignore CHANGELOG.md CITATION.cff CONTRIBUTING.md LICENSE README.md SECURITY.md adapters"
+    expected += " anchor_align benchmarks docs examples pyproject.toml tests"
+    assert {path.partition("/")[0] for path in done.stdout.splitlines()} <= set(expected.split())
 
 
 @pytest.mark.parametrize(

@@ -73,3 +73,13 @@ def test_the_published_site_is_built_as_in_ci() -> None:
     assert "sphinx-build -W --keep-going -q docs build/site" in found["build"]
     assert "actions/deploy-pages@" in found["publish"]
     assert re.findall(r"^ {6}([\w-]+): write$", found["publish"], flags=re.MULTILINE) == ["pages", "id-token"]
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in WORKFLOWS.glob("*.yml")))
+def test_a_workflow_runs_only_what_was_reviewed(name: str) -> None:
+    """Actions are fixed by commit, no text from outside becomes part of a command, and no credentials stay behind."""
+    text = read(f".github/workflows/{name}")
+    actions = re.findall(r"uses: (.*)", text)
+    assert [each for each in actions if not re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", each)] == []
+    assert not re.search(r"run:.*\$\{\{", text)
+    assert text.count("actions/checkout@") == text.count("persist-credentials: false")

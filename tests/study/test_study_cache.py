@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import hashlib
 import io
 import json
 import os
@@ -13,8 +11,6 @@ import signal
 import subprocess
 import sys
 import time
-import tracemalloc
-import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,9 +20,7 @@ import pytest
 
 from anchor_align.cli import main
 from anchor_align.data import make_simulated
-from anchor_align.errors import FileError
-from anchor_align.study import DONE, SCORES, Cache, StudyProgress, StudyResult, compare, default_cache
-from anchor_align.study._cache import Outcome
+from anchor_align.study import Cache, StudyProgress, StudyResult, compare, default_cache
 
 AWKWARD = Path(__file__).resolve().parents[1] / "awkward_plugin.py"
 
@@ -91,23 +85,11 @@ def test_labels_matter(tmp_path: Path) -> None:
     assert recomputed(tmp_path, data={"x": replace(data, labels=data.labels[::-1].copy())}) == 6
 
 
-def test_an_edited_adapter_is_another(tmp_path: Path) -> None:
-    """The content of a single file counts, not its name."""
-    mine = tmp_path / "mine.py"
-    mine.write_text(AWKWARD.read_text())
-    study(tmp_path / "cache", adapters="awkward", plugins=[mine])
-    copy = tmp_path / "copy.py"
-    copy.write_text(mine.read_text())
-    assert recomputed(tmp_path / "cache", adapters="awkward", plugins=[copy]) == 0
-    mine.write_text(AWKWARD.read_text().replace("np.ones(n_anchors)", "np.full(n_anchors, 2.0)"))
-    assert recomputed(tmp_path / "cache", adapters="awkward", plugins=[mine]) == 6
-
-
-@pytest.mark.parametrize("what", ["__version__", "_sources_of", "versions"])
+@pytest.mark.parametrize("what", ["__version__", "_own_sources", "versions"])
 def test_another_version_computes_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
     """Of this package, its sources, or of the packages it computes with."""
     study(tmp_path)
-    other = {"__version__": "9.9", "_sources_of": lambda module: "edited", "versions": lambda: {"numpy": "9.9"}}
+    other = {"__version__": "9.9", "_own_sources": lambda: ["edited"], "versions": lambda: {"numpy": "9.9"}}
     monkeypatch.setattr(f"anchor_align.study._cache.{what}", other[what])
     assert recomputed(tmp_path) == 6
 
@@ -136,85 +118,21 @@ def test_damaged_entries_are_computed_again(tmp_path: Path, content: bytes) -> N
     assert json.loads(entry.read_bytes())["outcome"]["scores"]
 
 
-def forged(path: Path, **changes: Any) -> None:
-    """Change an entry, with a check that fits."""
-    entry = {**json.loads(path.read_bytes())["outcome"], **changes}
-    check = hashlib.sha256(f"{path.stem} {json.dumps(entry, sort_keys=True)}".encode()).hexdigest()
-    path.write_text(json.dumps({"check": check, "outcome": entry}))
+def test_a_pipe_in_the_cache_is_replaced(tmp_path: Path) -> None:
+    """Nothing waits for it: the run is computed again and kept."""
+    study(tmp_path)
+    (entry, *_) = sorted(tmp_path.rglob("*.json"))
+    entry.unlink()
+    os.mkfifo(entry)
+    assert recomputed(tmp_path) == 1
+    assert recomputed(tmp_path) == 0
 
 
-def packed(content: bytes) -> str:
-    return base64.b64encode(zlib.compress(content)).decode()
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"labels": packed(bytes(4 * 199))},
-        {"labels": packed(bytes(2**25))},
-        {"labels": 5},
-        {"labels": None},
-        {"scores": 1.0},
-        {"scores": {"acc": "high"}},
-        {"scores": dict.fromkeys(SCORES, "high")},
-        {"scores": dict.fromkeys(SCORES, float("nan"))},
-        {"seconds": "soon"},
-        {"seconds": None},
-        {"objective": [1]},
-        {"warnings": "text"},
-        {"warnings": [1]},
-        {"warnings": None},
-        {"status": "failed"},
-        {"reason": 3},
-        {"more": 1},
-    ],
-    ids=lambda changes: f"{next(iter(changes))}",
-)
-def test_entries_of_wrong_type_or_length_are_absent(tmp_path: Path, changes: dict[str, Any]) -> None:
-    """Also if their check fits, and what inflates without end is not inflated."""
-    path = tmp_path / "ab" / "abc.json"
-    cache = Cache(tmp_path)
-    scores = dict.fromkeys(SCORES, 0.5)
-    assert cache.put("abc", Outcome(DONE, scores, np.zeros(200, np.intp), 1.0))
-    forged(path)
-    assert cache.get("abc", 200) is not None
-    forged(path, **changes)
-    tracemalloc.start()
-    assert cache.get("abc", 200) is None
-    assert tracemalloc.get_traced_memory()[1] < 2**23
-    tracemalloc.stop()
-
-
-def test_pipes_and_large_files_are_no_entries(tmp_path: Path) -> None:
-    """A pipe is not waited for, and a large file is not read."""
-    (tmp_path / "ab").mkdir()
-    os.mkfifo(tmp_path / "ab" / "abc.json")
-    assert Cache(tmp_path).get("abc", 200) is None
-    large = tmp_path / "ab" / "abd.json"
-    with large.open("wb") as file:
-        file.truncate(2**34)
-    assert Cache(tmp_path).get("abd", 200) is None
-
-
-def test_the_folder_is_private(tmp_path: Path) -> None:
-    """It is made for the user alone; one that others can write to is refused in one line."""
-    Cache(tmp_path / "deep" / "new").open()
-    assert (tmp_path / "deep" / "new").stat().st_mode & 0o777 == 0o700
-    for mode in (0o777, 0o775):
-        (tmp_path / "deep" / "new").chmod(mode)
-        with pytest.raises(FileError, match="Other users can write to the cache"):
-            compare("lmvsc", "simulated", cache=tmp_path / "deep" / "new")
-
-
-def test_the_folder_of_another_user_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And entries of another user are absent."""
-    cache = Cache(tmp_path)
-    cache.put("abc", Outcome(DONE, None, np.zeros(200, np.intp), 1.0))
-    assert cache.get("abc", 200) is not None
-    monkeypatch.setattr("os.geteuid", lambda: tmp_path.stat().st_uid + 1)
-    assert cache.get("abc", 200) is None
-    with pytest.raises(FileError, match="belongs to another user"):
-        compare("lmvsc", "simulated", cache=tmp_path)
+def test_a_folder_of_a_group_is_a_cache(tmp_path: Path) -> None:
+    """As ``mkdir`` makes it where groups share files."""
+    tmp_path.chmod(0o775)
+    study(tmp_path)
+    assert recomputed(tmp_path) == 0
 
 
 def test_a_complete_cache_that_is_read_only_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -345,18 +263,24 @@ def test_two_processes_on_one_cache(tmp_path: Path) -> None:
     assert list((tmp_path / "shared").rglob("*.part")) == []
 
 
-HELPER = "POWER = {power}\n"
-USER = """
+PLUGIN = """
+import sys
+from pathlib import Path
+
 import numpy as np
 from anchor_align import Adapter, AnchorGraphs, hookimpl
-from {helper} import POWER
+
+FOLDER = Path(__file__).parent
 
 
 class Mine(Adapter):
     name = "mine"
 
     def anchor_graphs(self, views, *, n_clusters, n_anchors, random_state):
-        Z = np.random.default_rng(random_state).dirichlet(np.ones(n_anchors), len(views[0])) ** POWER
+        sys.path.insert(0, str(FOLDER))
+        from neighbour import POWER
+        power = POWER + float((FOLDER / "scripts" / "method.m").read_text())
+        Z = np.random.default_rng(random_state).dirichlet(np.ones(n_anchors), len(views[0])) ** power
         return AnchorGraphs([Z, Z])
 
 
@@ -364,22 +288,33 @@ class Mine(Adapter):
 def anchor_align_adapters():
     return [Mine]
 """
+ENTRY_POINTS = "[anchor_align]\nmine = mine\n"
 
 
-@pytest.mark.slow
-def test_code_that_an_adapter_imports_counts(tmp_path: Path) -> None:
-    """An edited neighbour of a single file is another adapter: its runs are computed again, in new processes too."""
-    (tmp_path / "mine.py").write_text(USER.format(helper="neighbour"))
-    words = ["compare", "mine", "--plugin", str(tmp_path / "mine.py"), "--data", "simulated", "--anchors", "8"]
-    words += ["--repeats", "1", "--cache", str(tmp_path / "cache"), "--format", "csv"]
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
-    script = [sys.executable, "-c", "import sys; from anchor_align.cli import main; sys.exit(main())"]
-    entries = []
-    for power in (1, 5.5):  # texts of different length: compiled files of the same second are told apart by it
-        (tmp_path / "neighbour.py").write_text(HELPER.format(power=power))
-        subprocess.run([*script, *words], env=environment, check=True, capture_output=True)
-        entries.append(len(list((tmp_path / "cache").rglob("*.json"))))
-    assert entries == [3, 6]
+@pytest.mark.parametrize("origin", ["file", "distribution"])
+@pytest.mark.parametrize("edited", ["mine.py", "neighbour.py", "scripts/method.m"])
+def test_an_edit_of_what_a_plugin_uses_computes_again(
+    origin: str, edited: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file, what it imports when it is called, and what it reads; nothing else is computed twice."""
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "mine.py").write_text(PLUGIN)
+    (tmp_path / "neighbour.py").write_text("POWER = 1\n")
+    (tmp_path / "scripts" / "method.m").write_text("0.5")
+    options: dict[str, Any] = {"adapters": "mine", "repeats": 1}
+    if origin == "file":
+        options["plugins"] = [tmp_path / "mine.py"]
+    else:
+        about = tmp_path / "mine-1.0.dist-info"
+        about.mkdir()
+        (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n")
+        (about / "entry_points.txt").write_text(ENTRY_POINTS)
+        monkeypatch.syspath_prepend(tmp_path)
+    assert recomputed(tmp_path / "cache", **options) == 3
+    assert recomputed(tmp_path / "cache", **options) == 0
+    place = tmp_path / edited
+    place.write_text(place.read_text() + "\n" if edited != "scripts/method.m" else "2.5")
+    assert recomputed(tmp_path / "cache", **options) == 3
 
 
 def test_large_arrays_as_settings_are_not_kept(tmp_path: Path) -> None:
