@@ -11,10 +11,16 @@ construction.
 
 The graph has two versions. As the text of the paper means it, a sample is on its k nearest anchors. The released code
 keeps the k smallest similarities instead of the largest: a sample is on its k *farthest* anchors, with nearly equal
-weights. With m = k + 3 anchors that is the complement of its three nearest ones, and works better.
+weights. With its m = k + 3 anchors that is the complement of its three nearest ones.
 
-Differences from the released code: k-means++ starts; rows are divided by their exact sum; the first F is not divided by
-its row sums, which may be zero; F and G are found again for the final weights.
+With m = k + 3, most samples share most of their anchors in either version. All entries of Z G then stay positive while
+G turns within the leading k singular directions, so that many factors are about equally good and have different
+clusters. More starts cannot decide between them; more anchors can. That is why the default is the graph of the text,
+with five anchors for each cluster.
+
+Differences from the released code, besides this default: k-means++ starts; rows are divided by their exact sum; the
+first F is not divided by its row sums, which may be zero; F and G are found again for the final weights; very narrow
+views have standardised features, not samples.
 """
 
 from __future__ import annotations
@@ -28,16 +34,18 @@ import scipy.linalg
 
 from anchor_align import Adapter, AnchorGraphs, InputError, hookimpl
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
-from anchor_align.blocks import ScaledRows, run_rows
+from anchor_align.blocks import ScaledRows, run_rows, true_rows
 from anchor_align.checks import check_choice, check_flag, check_whole_number
 
 from ._kmeans_anchors import check_n_anchors, kmeans_anchors
+from ._scaling import Scaler, learn_scaler
 from .sfmc import simplex_weights
 
-SPARSIFIERS = ("released", "text")
+SPARSIFIERS = ("text", "released")
 WIDTH = 1000.0  # sigma of the released code
 REMAINDER = 1e-7  # similarity to an anchor that is not kept
-MORE_ANCHORS = 3
+ANCHORS_OF_CLUSTER, MORE_ANCHORS = 5, 3  # for the graph of the text; for the released one
+NARROW = 2  # standardised samples of so few features have at most two values
 DEAD = 1e-9  # singular values below this, relative to the largest, are those of clusters without samples
 
 
@@ -46,32 +54,38 @@ class FMCNOF(Adapter):
 
     Parameters
     ----------
-    sparsifier : {"released", "text"}, default="released"
-        "released": a sample is on its k farthest anchors, as in the released code, with k clusters; it needs more
-        anchors than clusters. "text": on its k nearest anchors, as the text of the paper means it.
+    sparsifier : {"text", "released"}, default="text"
+        "text": a sample is on its k nearest anchors, as the text of the paper means it, with k clusters. "released": on
+        its k farthest anchors, as in the released code; this is unstable (see Notes).
     max_iter : int, default=30
         Rounds of factors and weights.
     n_init : int, default=5
         Random first factors; the factors with the lowest objective are used.
     standardise_rows : bool, default=True
-        Give every sample of every view mean 0 and standard deviation 1, as in the released code. Use False for views
-        of very few features, whose samples would lose their differences.
+        Give every sample of every view mean 0 and standard deviation 1, as in the released code. In a view of one or
+        two features at most two different samples would be left: its features get mean 0 and standard deviation 1
+        instead.
     kmeans : {"full", "minibatch", "sample"}, default="full"
         Samples for the centres. "full": all samples. For millions of samples: "sample", a random sample of 500 for each
         anchor, 20,000 at least; "minibatch", 100 random batches, each a tenth of that size.
 
     Notes
     -----
-    By default there are three more anchors than clusters.
+    By default there are five anchors for each cluster; with ``sparsifier="released"`` three more than clusters.
+
+    On eight public data sets two draws agree with a mean adjusted Rand index of 0.2 with ``sparsifier="released"``, and
+    of 0.6 by default. Fifty starts instead of five hardly change the 0.2: on the same anchors, the five best of twenty
+    starts have objectives within 0.2 to 3 % and agree with 0.1 to 0.5, except on the one set with two clusters.
+
+    The objective prefers views that are easy to approximate. A constant view gets all the weight: leave it out.
 
     Examples
     --------
-    >>> from anchor_align import AlignedClusterer, get_adapter
+    >>> from anchor_align import AlignedClusterer
     >>> from anchor_align.data import make_simulated
     >>> from anchor_align.metrics import acc
     >>> data = make_simulated(0)
-    >>> adapter = get_adapter("fmcnof", sparsifier="text", standardise_rows=False)
-    >>> clusterer = AlignedClusterer(adapter, n_clusters=4, n_anchors=16, random_state=0)
+    >>> clusterer = AlignedClusterer("fmcnof", n_clusters=4, random_state=0)
     >>> acc(data.labels, clusterer.fit_predict(data.views))
     1.0
     """
@@ -81,7 +95,7 @@ class FMCNOF(Adapter):
 
     def __init__(
         self,
-        sparsifier: str = "released",
+        sparsifier: str = "text",
         *,
         max_iter: int = 30,
         n_init: int = 5,
@@ -95,8 +109,9 @@ class FMCNOF(Adapter):
         self.kmeans = kmeans
 
     def default_n_anchors(self, n_samples: int, n_clusters: int) -> int:
-        """Three more than clusters, at most the number of samples."""
-        return min(n_clusters + MORE_ANCHORS, n_samples)
+        """Five for each cluster, or three more than clusters if as released; at most the number of samples."""
+        released = self.sparsifier == "released"
+        return min(n_clusters + MORE_ANCHORS if released else ANCHORS_OF_CLUSTER * n_clusters, n_samples)
 
     def learn_anchors(
         self, views: Sequence[Any], *, n_clusters: int, n_anchors: int, random_state: int
@@ -105,22 +120,20 @@ class FMCNOF(Adapter):
         check_choice("sparsifier", self.sparsifier, SPARSIFIERS)
         check_flag("standardise_rows", self.standardise_rows)
         (m, *_) = check_n_anchors(n_anchors, views)
-        least = n_clusters + (self.sparsifier == "released" and n_clusters > 1)
+        least = n_clusters + (n_clusters > 1)  # with as many anchors as clusters, all samples have the same graph
         if m < least:
-            raise InputError(
-                f"fmcnof with sparsifier={self.sparsifier!r} needs at least {least} anchors for {n_clusters} clusters, "
-                f"got n_anchors={m}."
-            )
-        together = ScaledRows(_StandardRows(views, self.standardise_rows))
+            raise InputError(f"fmcnof needs at least {least} anchors for {n_clusters} clusters, got n_anchors={m}.")
+        scalers = [self._scaler(X, view) for view, X in enumerate(views)]
+        together = ScaledRows(_StandardRows(views, scalers))
         centres = kmeans_anchors(together, m, n_init=1, random_state=random_state, view=0, kind=self.kmeans)
         anchors = np.split(centres, np.cumsum([X.shape[1] for X in views])[:-1], axis=1)
-        return AnchorGraphs((), anchors, aligned=True, state=n_clusters)
+        return AnchorGraphs((), anchors, aligned=True, state=(n_clusters, scalers))
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> list[FloatArray]:
         """Graphs of samples on the anchors."""
-        rows = [_StandardRows([X], self.standardise_rows) for X in views]
-        anchors = learned.anchors or ()
-        return [self._graph(X, A, learned.state) for X, A in zip(rows, anchors, strict=True)]
+        n_clusters, scalers = learned.state
+        rows = [_StandardRows([X], [scaler]) for X, scaler in zip(views, scalers, strict=True)]
+        return [self._graph(X, A, n_clusters) for X, A in zip(rows, learned.anchors or (), strict=True)]
 
     def view_weights(self, graphs: Sequence[Any], *, n_clusters: int, random_state: int) -> FloatArray:
         """Weights of the views from the alternation of factors and weights."""
@@ -129,6 +142,12 @@ class FMCNOF(Adapter):
     def cluster(self, graph: Any, *, n_clusters: int, random_state: int) -> IndexArray:
         """The largest entry of every row of the nonnegative factor."""
         return np.asarray(self._best([graph], n_clusters, random_state).F.argmax(axis=1))
+
+    def _scaler(self, X: Any, view: int) -> dict[str, Any] | None:
+        """The scale of a view as plain numbers; None if its samples are standardised."""
+        if not self.standardise_rows:
+            return learn_scaler(X, None, view).plain()
+        return learn_scaler(X, "standard", view).plain() if X.shape[1] <= NARROW else None
 
     def _best(self, graphs: Sequence[Any], k: int, random_state: int) -> Factors:
         rounds = check_whole_number("max_iter", self.max_iter, least=1)
@@ -213,26 +232,30 @@ def _polar_factor(F: FloatArray, Z: FloatArray) -> FloatArray:
 
 
 class _StandardRows:
-    """Views side by side, each sample of each view with mean 0 and standard deviation 1; one block at a time."""
+    """Views side by side, one block at a time; samples of views without a scaler have mean 0, standard deviation 1."""
 
-    def __init__(self, views: Sequence[Any], standardise: bool) -> None:
-        self._views = views
-        self._standardise = standardise
+    def __init__(self, views: Sequence[Any], scalers: Sequence[dict[str, Any] | None]) -> None:
+        self._views = [
+            ScaledRows(X) if scaler is None else Scaler.from_plain(scaler)(X)
+            for X, scaler in zip(views, scalers, strict=True)
+        ]
+        self._standardise = [scaler is None for scaler in scalers]
         self.shape = int(views[0].shape[0]), sum(int(X.shape[1]) for X in views)
         self.dtype = np.dtype(np.float64)
 
     def __getitem__(self, rows: slice | IndexArray) -> FloatArray:
-        return np.hstack([self._rows_of(ScaledRows(X).block(rows)) for X in self._views])
+        blocks = [true_rows(X, rows) for X in self._views]
+        return np.hstack(
+            [_standard(each) if yes else each for each, yes in zip(blocks, self._standardise, strict=True)]
+        )
 
-    def _rows_of(self, block: Any) -> FloatArray:
-        dense = np.asarray(block.toarray() if is_sparse(block) else block, dtype=np.float64)
-        if not self._standardise:
-            return dense
-        centred = dense - dense.mean(axis=1, keepdims=True)
-        spread = np.sqrt((centred**2).sum(axis=1, keepdims=True) / max(dense.shape[1] - 1, 1))
-        # A constant sample has only rounding left.
-        noise = 1e-12 * np.abs(dense).max(axis=1, keepdims=True)
-        return np.where(spread > noise, centred / np.where(spread > noise, spread, 1.0), 0.0)
+
+def _standard(samples: FloatArray) -> FloatArray:
+    """Samples with mean 0 and standard deviation 1; a constant sample, which has only rounding left, becomes zero."""
+    centred = samples - samples.mean(axis=1, keepdims=True)
+    spread = np.sqrt((centred**2).sum(axis=1, keepdims=True) / max(samples.shape[1] - 1, 1))
+    noise = 1e-12 * np.abs(samples).max(axis=1, keepdims=True)
+    return np.where(spread > noise, centred / np.where(spread > noise, spread, 1.0), 0.0)
 
 
 @hookimpl

@@ -14,7 +14,8 @@ problem inside a model. ``order="aligned"`` puts the anchors of the views in a c
 ``order="given"`` takes them as they come, like the paper.
 
 Differences from the released code: beta has no effect in the first round, where F is rounding noise because all rows of
-Z are equal; degrees, eigenvalues and losses have a small positive floor; F is computed from the last Z. ``alpha`` and
+Z are equal; degrees, eigenvalues and losses have a small positive floor. The graph that is clustered is made after the
+rounds, row by row from their Hessian, weights and embedding, as for new samples; F is computed from it. ``alpha`` and
 ``beta`` are relative to the terms of the views, so that they mean the same for any number of samples and any scale.
 """
 
@@ -69,8 +70,8 @@ class MSGL(Adapter):
     Notes
     -----
     By default there are five anchors for each cluster. All views have the same graph, so ``fusion`` changes nothing;
-    ``order`` is what to compare. A new sample gets its weights in two steps: first without the spectral term, then with
-    the embedding of these weights.
+    ``order`` is what to compare. A sample, of the fit or new, gets its row of the graph in two steps: first without the
+    spectral term, then with the embedding of this row.
 
     Examples
     --------
@@ -130,7 +131,8 @@ class MSGL(Adapter):
             orders = aligner.fit([self._own_graph(each) for each in data]).permutations_
             data = [each.permuted(order) for each, order in zip(data, orders, strict=True)]
             anchors = [A[order] for A, order in zip(anchors, orders, strict=True)]
-        model, Z = self._learn(data, n_clusters)
+        model = self._learn(data, n_clusters)
+        Z = model.graph(data)
         return AnchorGraphs([Z] * len(views), anchors, aligned=True, state=(scalers, asdict(model)))
 
     def new_graphs(self, views: Sequence[Any], learned: AnchorGraphs) -> list[FloatArray]:
@@ -139,11 +141,7 @@ class MSGL(Adapter):
         model = _Model(**{**plain, "embedding": _Embedding(**plain["embedding"])})
         scaled = apply_scalers(views, scalers)
         data = [_ViewTerms.of(X, A) for X, A in zip(scaled, learned.anchors or (), strict=True)]
-        linear = sum(w * each.cross for w, each in zip(model.weights, data, strict=True))
-        Z = _solve(model.hessian, np.asarray(linear))
-        if model.beta:
-            Z = _solve(model.hessian, linear - model.beta / 2.0 * model.embedding.distances(Z))
-        return [Z] * len(data)
+        return [model.graph(data)] * len(data)
 
     def cluster(self, graph: Any, *, n_clusters: int, random_state: int) -> IndexArray:
         """K-means of the left singular vectors of the graph with normalised columns."""
@@ -153,7 +151,7 @@ class MSGL(Adapter):
         found = fit_kmeans(ScaledRows(U), n_clusters, n_init=n_init, random_state=random_state % 2**32, tol=0.0)
         return found.labels.astype(np.intp)
 
-    def _learn(self, data: list[_ViewTerms], k: int) -> tuple[_Model, FloatArray]:
+    def _learn(self, data: list[_ViewTerms], k: int) -> _Model:
         weights = np.full(len(data), 1.0 / len(data))
         m = len(data[0].gram)
         variances = np.array([each.variance for each in data])
@@ -177,7 +175,7 @@ class MSGL(Adapter):
             if number > LEAST_ROUNDS and np.linalg.norm(Z - before) < tol * np.linalg.norm(before):
                 break
         assert embedding is not None
-        return _Model(np.asarray(hessian), used, beta, embedding), Z
+        return _Model(np.asarray(hessian), used, beta, embedding)
 
     def _own_graph(self, view: _ViewTerms) -> FloatArray:
         """The graph of a single view, to align its anchors."""
@@ -261,12 +259,18 @@ class _Embedding:
 
 @dataclass(frozen=True, eq=False)
 class _Model:
-    """What makes rows of new samples: the common Hessian, weights of the views, beta, and the embedding."""
+    """What makes rows of the graph: the common Hessian, weights of the views, beta, and the embedding."""
 
     hessian: FloatArray
     weights: FloatArray
     beta: float
     embedding: _Embedding
+
+    def graph(self, data: Sequence[_ViewTerms]) -> FloatArray:
+        """Rows without the spectral term, then with the embedding of these rows."""
+        linear = np.asarray(sum(w * each.cross for w, each in zip(self.weights, data, strict=True)))
+        Z = _solve(self.hessian, linear)
+        return _solve(self.hessian, linear - self.beta / 2.0 * self.embedding.distances(Z)) if self.beta else Z
 
 
 def _solve(hessian: FloatArray, linear: FloatArray) -> FloatArray:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
-from sklearn.metrics import adjusted_rand_score
 from strategies import planted_views
 
 from anchor_align import AlignedClusterer, InputError, get_adapter
@@ -19,10 +17,10 @@ def clusterer(n_anchors: int | None = None, **params: object) -> AlignedClustere
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("sparsifier", "n_anchors", "least", "mean"), [("released", 6, 0.7, 0.9), ("text", 6, 0.7, 0.9), ("text", 9, 1, 1)]
+    ("sparsifier", "n_anchors", "least", "mean"), [("released", 6, 0.7, 0.9), ("text", 6, 0.7, 0.9), ("text", 15, 1, 1)]
 )
 def test_planted_clusters_are_found(sparsifier: str, n_anchors: int, least: float, mean: float) -> None:
-    """All of them with three near anchors for each; with the default number, mistakes are few. No anchors are aligned.
+    """All of them with the default number of anchors; mistakes are few with three more than clusters.
 
     With six anchors the accuracy of a draw is 0.95 in the mean, with a standard deviation of 0.06.
     """
@@ -38,10 +36,11 @@ def test_planted_clusters_are_found(sparsifier: str, n_anchors: int, least: floa
 
 
 def test_default_number_of_anchors() -> None:
-    """Three more than clusters, or as many as samples."""
-    adapter = get_adapter("fmcnof")
-    assert adapter.default_n_anchors(120, 3) == 6
-    assert adapter.default_n_anchors(5, 3) == 5
+    """Five for each cluster, as released three more than clusters, or as many as samples."""
+    for sparsifier, expected in (("text", 15), ("released", 6)):
+        adapter = get_adapter("fmcnof", sparsifier=sparsifier)
+        assert adapter.default_n_anchors(120, 3) == expected
+        assert adapter.default_n_anchors(5, 3) == 5
 
 
 def test_the_sparsifiers_are_told_apart() -> None:
@@ -71,18 +70,13 @@ def test_the_objective_never_rises() -> None:
     assert found.weights.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("sparsifier", ["released", "text"])
-@pytest.mark.parametrize("seed", range(3))
-def test_order_of_samples_and_sparse_views(sparsifier: str, seed: int) -> None:
-    """The clusters do not depend on the order of the samples or on the storage of the views."""
-    views, _ = planted_views(seed)
-    rows = np.random.default_rng(seed).permutation(120)
-    before = clusterer(sparsifier=sparsifier).fit_predict(views)
-    shuffled = clusterer(sparsifier=sparsifier).fit_predict([X[rows] for X in views])
-    assert adjusted_rand_score(before[rows], shuffled) == 1.0
-    in_sparse = clusterer(sparsifier=sparsifier).fit_predict([sp.csr_array(X) for X in views])
-    np.testing.assert_array_equal(before, in_sparse)
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_views_of_one_or_two_features(n_features: int) -> None:
+    """Clear clusters are found in any unit, though standardised samples of so few features would be all alike."""
+    labels = np.arange(60) % 3
+    X = 1000.0 * np.array([[0, 0], [6, 6], [0, 12]])[labels, -n_features:]
+    X = X + 300.0 * np.random.default_rng(0).standard_normal(X.shape)
+    assert acc(labels, clusterer().fit_predict([X])) == 1.0
 
 
 @pytest.mark.filterwarnings("ignore:View . has only:UserWarning")
@@ -97,9 +91,9 @@ def test_constant_samples_have_labels(sparsifier: str) -> None:
 
 
 def test_too_few_anchors() -> None:
-    """With as many anchors as clusters the released graph is the same for every sample."""
+    """With as many anchors as clusters the graph is the same for every sample."""
     views, _ = planted_views(0)
-    with pytest.raises(InputError, match=r"sparsifier='released' needs at least 4 anchors for 3 clusters, got .*=3"):
+    with pytest.raises(InputError, match=r"needs at least 4 anchors for 3 clusters, got n_anchors=3"):
         AlignedClusterer("fmcnof", n_clusters=3, n_anchors=3).fit(views)
     with pytest.raises(InputError, match="Unknown sparsifier 'texts'"):
         clusterer(sparsifier="texts").fit(views)
