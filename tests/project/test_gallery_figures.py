@@ -158,7 +158,7 @@ def test_wrong_use_is_one_sentence(script: str, words: list[str], message: str) 
 @pytest.mark.parametrize("name", ["simulated", "graphs", "sensitivity", "convergence"])
 def test_commands_of_the_pages_are_understood(name: str) -> None:
     """Each names a script that is there, and options that it has."""
-    text = (ROOT / "docs" / "gallery" / f"{name}.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "results" / f"{name}.md").read_text(encoding="utf-8")
     commands = re.findall(r"^python (examples/paper/\w+\.py)((?:.*\\\n)*.*)$", text, flags=re.MULTILINE)
     assert commands
     for script, words in commands:

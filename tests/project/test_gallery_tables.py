@@ -20,7 +20,7 @@ from anchor_align.study import Record, Setting, compare
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "examples" / "paper"
-PAGES = ROOT / "docs" / "gallery"
+PAGES = ROOT / "docs" / "results"
 DATA = ROOT.parent / "shared" / "data"
 ARMS = ("unaligned", "aligned", "rotated", "concat")
 DASH = "\N{EN DASH}"

@@ -71,7 +71,7 @@ def worth() -> list[str]:
 
 def test_page_of_gains_is_what_the_script_prints(worth: list[str]) -> None:
     """Every row, mean, rank and difference."""
-    shown = page("gallery/worth.md").splitlines()
+    shown = page("results/gains.md").splitlines()
     assert [line for line in worth if line not in shown] == []
     assert len(worth) > 40
 
@@ -177,17 +177,17 @@ def test_page_of_limits_has_the_stored_results() -> None:
 
 # What examples/store.py has stored for the tables and sentences of each page.
 PAGES: dict[str, tuple[str, ...]] = {
-    "gallery/ablation.md": ("ablation",),
-    "gallery/convergence.md": ("convergence",),
-    "gallery/graphs.md": ("real_graphs",),
-    "gallery/msgl.md": ("msgl_order",),
-    "gallery/near_spectral.md": ("near_spectral",),
-    "gallery/other_sets.md": ("other_sets",),
-    "gallery/rivals.md": ("rivals_table", "msgl_order"),
-    "gallery/running_time.md": ("running_time",),
-    "gallery/sensitivity.md": ("sensitivity",),
-    "gallery/shuffled_rows.md": ("shuffled_rows",),
-    "gallery/simulated.md": ("simulated_table", "simulated_graphs"),
+    "results/ablation.md": ("ablation",),
+    "results/convergence.md": ("convergence",),
+    "results/graphs.md": ("real_graphs",),
+    "results/msgl.md": ("msgl_order",),
+    "results/near_spectral.md": ("near_spectral",),
+    "results/other_sets.md": ("other_sets",),
+    "results/rivals.md": ("rivals_table", "msgl_order"),
+    "results/running_time.md": ("running_time",),
+    "results/sensitivity.md": ("sensitivity",),
+    "results/shuffled_rows.md": ("shuffled_rows",),
+    "results/simulated.md": ("simulated_table", "simulated_graphs"),
     "graphs.md": ("late_fusion", "unmatched_samples"),
     "local.md": ("local_defaults", "scale_choice", "lam_of_local", "aligned_or_concat", "scales"),
     "settings.md": ("settings", "n_clusters"),
@@ -197,11 +197,11 @@ PAGES: dict[str, tuple[str, ...]] = {
 }
 # These have tests of their own: here, in test_benchmark_numbers.py and, for commands.md and maths.md, in test_docs.py.
 ELSEWHERE = (
-    "speed.md", "dask.md", "maths.md", "missing.md", "cannot-help.md", "gallery/worth.md", "commands.md", "data.md",
+    "speed.md", "dask.md", "maths.md", "missing.md", "cannot-help.md", "results/gains.md", "commands.md", "data.md",
 )  # fmt: skip
 # Settings, limits and versions: nothing was measured.
 NOT_MEASURED = {
-    "gallery/ablation.md": {"0.0001"},
+    "results/ablation.md": {"0.0001"},
     "graphs.md": {"0.1"},
     "quickstart.md": {"3.11", "7.3"},
     "settings.md": {"0.1", "0.4"},
@@ -306,7 +306,7 @@ def test_numbers_of_the_text_are_found_somewhere(name: str) -> None:
         known += [f"{np.mean(each):.1f}" for each in runs]
     sentences = re.sub(r"\]\([^)]*\)|`[^`]*`|\$[^$]*\$", "", "\n".join(x for x in lines if not x.startswith("|")))
     shown = {each for each in numbers_in(sentences) if "." in each} - NOT_MEASURED.get(name, set())
-    shown -= set(published() if "gallery" in name else [])
+    shown -= set(published() if "results" in name else [])
     assert {each for each in shown if not any(same(each, number) for number in known)} == set()
 
 

@@ -46,7 +46,7 @@ def test_the_order_of_anchors_in_msgl_is_compared() -> None:
 @pytest.mark.parametrize("page", ["rivals", "msgl"])
 def test_commands_of_the_pages_are_understood(page: str) -> None:
     """Each page names a script that is there, and options that it has."""
-    text = (ROOT / "docs" / "gallery" / f"{page}.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "results" / f"{page}.md").read_text(encoding="utf-8")
     commands = re.findall(r"^python (examples/paper/\w+\.py)((?:.*\\\n)*.*)$", text, flags=re.MULTILINE)
     assert commands
     for script, words in commands:
