@@ -38,8 +38,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "DATA/BDGP_3v.npz DATA/Scene-15.npz DATA/100Leaves.npz DATA/Hdigit.npz mfeat --draws 10",
     ),
     "convergence": (f"paper/convergence.py {PAIRS}", f"paper/convergence.py {PAIRS} --adapter lmvsc"),
-    "keep_model": ("keep_model.py",),
-    "late_fusion": ("late_fusion.py", "late_fusion.py uci-digit"),
     "lam_of_local": (
         "anchor-align compare local --data DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz DATA/UCI-Digit_3v.npz "
         "DATA/BDGP_3v.npz DATA/Scene-15.npz DATA/100Leaves.npz DATA/Hdigit.npz mfeat --lam 0 0.1 1 --repeats 20 "
@@ -63,7 +61,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "near_spectral.py DATA/UCI-Digit_3v.npz DATA/Hdigit.npz DATA/MSRC-v1.npz DATA/BBCSport.npz --draws 3",
     ),
     "other_sets": (f"worth.py {OTHER} --draws 5 --jobs 2", f"scale_choice.py {OTHER} --draws 5"),
-    "power": ("power.py",),
     "real_graphs": (
         "paper/real_graphs.py --data DATA/UCI-Digit_3v.npz --repeats 10",
         "paper/real_graphs.py --repeats 10",
@@ -104,9 +101,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "paper/simulated_table.py --repeats 50 --data DATA/FMVACC_synthetic.npz",
         "paper/simulated_table.py --repeats 50",
     ),
-    "single_cell": ("single_cell.py",),
-    "uneven": ("uneven.py DATA/UCI-Digit_3v.npz DATA/BDGP_3v.npz",),
-    "unmatched_samples": ("unmatched_samples.py",),
 }
 
 

@@ -16,10 +16,6 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("missing.py --seeds 1", "--seeds must be 2 or more"),
-        ("missing.py --rates 0.1 1", "--rates must be >= 0 and < 1"),
-        ("missing.py --data nowhere.npz", "nowhere.npz does not exist"),
-        ("missing.py --data unlabelled.npz", "unlabelled.npz has no labels, which the accuracy needs"),
         ("late_fusion.py --seeds 0", "--seeds must be 1 or more"),
         ("late_fusion.py nowhere.npz", "nowhere.npz does not exist"),
         ("late_fusion.py unlabelled.npz", "the data have no labels"),

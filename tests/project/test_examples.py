@@ -72,16 +72,6 @@ def test_example_large(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_example_missing(tmp_path: Path) -> None:
-    """A table for each adapter; aligned fusion loses less than unaligned, and the picture is written."""
-    words = ["--data", "breast-cancer", "--rates", "0.2", "0.6", "--picture", str(tmp_path / "curves.png")]
-    out = printed_by(EXAMPLES / "missing.py", *words, cwd=tmp_path)
-    rows = [re.findall(r"[\d.]+", line) for line in out.splitlines() if line.strip().startswith(("20%", "60%"))]
-    assert len(rows) == 4
-    assert all(float(row[4]) > float(row[2]) for row in rows)
-    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_example_uneven(tmp_path: Path) -> None:
     """Four choices of numbers, and a row of noise for each adapter; data without three views are refused."""
     rng, labels = np.random.default_rng(0), np.arange(60) % 2
