@@ -15,9 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from strategies import SHARED_DATA
 
 import anchor_align.errors
+from anchor_align import load_views
 from anchor_align.cli import build_parser, main
+from anchor_align.data import catalogue
+from anchor_align.study._data_sets import digest_of
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -199,3 +203,18 @@ def test_site_keeps_numbers_on_one_line_and_has_dark_pictures(monkeypatch: pytes
         ("images/simulated_dark.png", ["only-dark"]),
         ("images/missing.png", ["inverted"]),
     ]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [*(each.name for each in catalogue()), *sorted(SHARED_DATA.glob("*.npz"))],
+    ids=lambda source: Path(source).stem,
+)
+def test_page_of_sources_has_the_checksums(source: str | Path) -> None:
+    """Of bundled data, and of files that are at hand."""
+    if isinstance(source, Path) and source.stat().st_size > 30_000_000:
+        pytest.skip("the file is large")
+    rows = re.findall(r"^\| (.+) \| `([0-9a-f]{64})` \|$", PAGES["data.md"], re.MULTILINE)
+    shown = {name.replace(" ", "_"): digest for names, digest in rows for name in names.split(", ")}
+    data = load_views(source)
+    assert digest_of(data.views, data.labels) == f"sha256:{shown[Path(source).stem]}"
