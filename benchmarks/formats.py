@@ -10,7 +10,26 @@ import numpy as np
 from anchor_align.study import paired_difference
 
 MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
-WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+WORDS = (
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen",
+    "fourteen", "fifteen",
+)  # fmt: skip
+NAMES = {
+    "FMVACC_synthetic": "simulated, of the paper",
+    "UCI-Digit_3v": "UCI-Digit",
+    "BDGP_3v": "BDGP",
+    "MNIST-60k_4v_constructed": "MNIST, four views",
+    "mfeat": "Handwritten",
+}
+
+
+def data_name(name: str) -> str:
+    """Name of a data set on the pages.
+
+    >>> data_name("BDGP_3v"), data_name("MSRC-v1")
+    ('BDGP', 'MSRC-v1')
+    """
+    return NAMES.get(name, name)
 
 
 def fixed(value: float, digits: int = 1) -> str:
@@ -90,5 +109,5 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, names: int | No
     | digits | 90.1 |
     """
     number = len(head) if names is None else names
-    lines = [f"| {' | '.join(head)} |", "|" + "---|" * number + "---:|" * (len(head) - number)]
-    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
+    lines = ["".join(f"| {cell} " if cell else "| " for cell in map(str, row)) + "|" for row in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * number + "---:|" * (len(head) - number), *lines[1:]])

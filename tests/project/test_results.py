@@ -41,3 +41,13 @@ def test_bundled_data_are_those_of_the_results(name: str, results: ModuleType) -
     script = results.script("data_sets")
     found = script.size_and_digest(name)
     assert found.items() <= script.of(results.read("data_sets"), name).items()
+
+
+@pytest.mark.slow
+def test_stored_choice_of_scales_is_found_again(results: ModuleType) -> None:
+    """A row of the table on bundled data, within what rounding on other processors moves."""
+    script, stored = results.script("scale_choice"), results.read("scale_choice")
+    (row,) = (row for row in stored["rows"] if row["data"] == "breast-cancer")
+    found = script.row_of("breast-cancer", "breast-cancer", stored["draws"])
+    assert found["chosen"] == row["chosen"]
+    assert [found[scale] for scale in script.SCALES] == pytest.approx([row[scale] for scale in script.SCALES], abs=2.5)

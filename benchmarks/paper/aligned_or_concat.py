@@ -1,29 +1,34 @@
 """What the anchors of the default method are matched by, and how the aligned mean compares with graphs side by side.
 
-    python examples/aligned_or_concat.py [DATA ...] [--draws N]
-
-DATA are files, folders or bundled sets with labels (default: one bundled set). All rows have the same anchor graphs,
-those of the adapter ``local``, and the same last step. They differ in what the anchors are matched on, or in how the
-graphs become one. Accuracy in %, mean over draws of anchors. One row matches anchors by the true labels: no user can,
-but it shows how much a better match could give.
+All rows have the same anchor graphs, those of the adapter ``local``, and the same last step. They differ in what the
+anchors are matched on, or in how the graphs become one. Accuracy in %, mean over draws of anchors. One row matches
+anchors by the true labels: no user can, but it shows how much a better match could give.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_limits
+from formats import data_name, fixed, table
+from results import Bench
 
 from anchor_align import AlignedClusterer, align, fuse, get_adapter, load_views
 from anchor_align.metrics import acc
 
+DATA = (
+    "3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15", "100Leaves", "Hdigit", "mfeat",
+)  # fmt: skip
+DRAWS = 10
 TIMES_CHANCE = 2.0
+OBJECTIVE, DEFAULT, LABELS = (
+    "matched by the objective alone",
+    "by clusters of concat, the default",
+    "by the true labels",
+)
 
 
 def profiles(graphs: Sequence[Any], labels: Any) -> list[Any]:
@@ -62,28 +67,27 @@ def fused_graphs(
     side_by_side, by_features = fuse(graphs, how="concat"), fuse(graphs, align(graphs, 0))
     by_clusters = align(graphs, profiles=profiles(graphs, guess))
     yield "unaligned", fuse(graphs)
-    yield "matched by the objective alone", fuse(graphs, align(graphs))
+    yield OBJECTIVE, fuse(graphs, align(graphs))
     yield "by the objective alone, `lam=0`", by_features
     yield "by cosines of columns, `lam=0`", fuse(graphs, align([of_unit_columns(Z) for Z in graphs], 0))
-    yield "by clusters of concat, the default", fuse(graphs, by_clusters)
+    yield DEFAULT, fuse(graphs, by_clusters)
     yield "by clusters of concat, `lam=0`", fuse(graphs, align(graphs, 0, profiles=profiles(graphs, guess)))
     again = profiles(graphs, clustered(by_features))
     yield "by clusters of the aligned graph", fuse(graphs, align(graphs, profiles=again))
-    yield "by the true labels", fuse(graphs, align(graphs, profiles=profiles(graphs, labels)))
+    yield LABELS, fuse(graphs, align(graphs, profiles=profiles(graphs, labels)))
     in_order = [sp.csr_array(Z @ P) for Z, P in zip(graphs, by_clusters, strict=True)]
     yield "weak partners apart", weak_partners_apart(in_order)
     yield "concat", side_by_side
     yield "concat and aligned side by side", sp.csr_array(sp.hstack([side_by_side, fuse(graphs, by_clusters)]))
 
 
-def column(path: str, draws: int) -> dict[str, float]:
+def accuracies(path: str) -> dict[str, float]:
     """Mean accuracy of every way on one data set."""
     data, adapter = load_views(path), get_adapter("local")
-    if data.labels is None or data.n_clusters is None:
-        raise SystemExit(f"{path} has no labels, which the accuracy needs.")
+    assert data.labels is not None
     found: dict[str, list[float]] = {}
     cluster: Any = adapter.cluster
-    for seed in range(draws):
+    for seed in range(DRAWS):
         options: dict[str, Any] = {"n_clusters": data.n_clusters, "random_state": seed}
         clusterer = AlignedClusterer(adapter, fusion="concat", **options).fit(data.views)
         graphs = [sp.csr_array(Z) for Z in clusterer.anchor_graphs_.graphs]
@@ -93,20 +97,29 @@ def column(path: str, draws: int) -> dict[str, float]:
     return {name: float(np.mean(scores)) for name, scores in found.items()}
 
 
-def main() -> None:
-    """Print a table with a column for each data set, and the mean over them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", nargs="*", default=["simulated"])
-    parser.add_argument("--draws", type=int, default=3, help="draws of anchors [3]")
-    arguments = parser.parse_args()
-    with threadpool_limits(1):
-        columns = [column(path, arguments.draws) for path in arguments.data]
-    print("| | " + " | ".join([*(Path(path).stem for path in arguments.data), "mean"]) + " |")
-    print("|---" + "|---:" * (1 + len(columns)) + "|")
-    for name in columns[0]:
-        scores = [each[name] for each in columns]
-        print(f"| {name} | " + " | ".join(f"{score:.1f}" for score in (*scores, np.mean(scores))) + " |")
+def run(bench: Bench) -> dict[str, Any]:
+    """Cluster all data sets in all ways."""
+    columns = {name: bench.kept(name, accuracies, bench.path(name)) for name in DATA}
+    ways = next(iter(columns.values()))
+    rows = [{"way": way, "accuracy": {name: found[way] for name, found in columns.items()}} for way in ways]
+    return {"draws": DRAWS, "rows": rows}
 
 
-if __name__ == "__main__":
-    main()
+def main_table(result: Any) -> str:
+    """A column for each data set, and the mean over them."""
+    rows = [
+        [row["way"], *(fixed(x) for x in row["accuracy"].values()), fixed(accuracy(result, row["way"]))]
+        for row in result["rows"]
+    ]
+    return table(["", *(data_name(name) for name in result["rows"][0]["accuracy"]), "mean"], rows, names=1)
+
+
+def accuracy(result: Any, way: str, data: str | None = None) -> float:
+    """Accuracy on a data set, or on the mean."""
+    (row,) = (row for row in result["rows"] if row["way"] == way)
+    return float(np.mean(list(row["accuracy"].values())) if data is None else row["accuracy"][data])
+
+
+def gain(result: Any, better: str, worse: str, data: str | None = None) -> float:
+    """Difference of two ways on a data set, or on the mean."""
+    return accuracy(result, better, data) - accuracy(result, worse, data)
