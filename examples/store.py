@@ -17,7 +17,6 @@ from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parent
 RESULTS = EXAMPLES / "results"
-PAPER = "DATA/3-Sources.npz DATA/UCI-Digit_3v.npz DATA/BDGP_3v.npz"
 # Made by other_sets.py; --data is its folder.
 OTHER = (
     "DATA/satimage.npz DATA/texture.npz DATA/movement_libras.npz DATA/penbased.npz DATA/segment.npz DATA/letter.npz "
@@ -29,10 +28,6 @@ SHUFFLED = (
     "DATA/BDGP_3v.npz DATA/100Leaves.npz DATA/Scene-15.npz digits"
 )
 COMMANDS: dict[str, tuple[str, ...]] = {
-    "ablation": (
-        f"paper/ablation.py {PAPER} --draws 10 --rotated -j 1 --cache runs --format md",
-        "paper/ablation.py DATA/MSRC-v1.npz mfeat --tables own --draws 10 -j 1 --cache runs --format md",
-    ),
     "aligned_or_concat": (
         "aligned_or_concat.py DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz DATA/UCI-Digit_3v.npz "
         "DATA/BDGP_3v.npz DATA/Scene-15.npz DATA/100Leaves.npz DATA/Hdigit.npz mfeat --draws 10",
@@ -51,10 +46,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         "local_defaults.py simulated DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/UCI-Digit_3v.npz DATA/BBCSport.npz "
         "--draws 3 --parts",
     ),
-    "msgl_order": (
-        "paper/msgl_order.py DATA/3-Sources.npz DATA/BBCSport.npz DATA/MSRC-v1.npz DATA/UCI-Digit_3v.npz "
-        "--draws 8 --format md",
-    ),
     "n_clusters": (
         "n_clusters.py DATA/UCI-Digit_3v.npz simulated breast-cancer digits DATA/3-Sources.npz DATA/MSRC-v1.npz "
         "DATA/BBCSport.npz DATA/BDGP_3v.npz DATA/Hdigit.npz --sample 600 --draws 2",
@@ -64,14 +55,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     ),
     "other_sets": (f"worth.py {OTHER} --draws 5 --jobs 2", f"scale_choice.py {OTHER} --draws 5"),
     "power": ("power.py",),
-    "real_graphs": (
-        "paper/real_graphs.py --data DATA/UCI-Digit_3v.npz --repeats 10",
-        "paper/real_graphs.py --repeats 10",
-    ),
-    "rivals_table": (
-        f"paper/rivals_table.py {PAPER} DATA/MSRC-v1.npz DATA/BBCSport.npz --draws 5 --timeout 60 --format md",
-    ),
-    "running_time": (f"paper/running_time.py {PAPER} DATA/Scene-15.npz DATA/Hdigit.npz --seeds 3 --format md",),
     "scale_choice": (
         "scale_choice.py DATA/FMVACC_synthetic.npz DATA/3-Sources.npz DATA/MSRC-v1.npz DATA/BBCSport.npz "
         "DATA/UCI-Digit_3v.npz DATA/BDGP_3v.npz DATA/Scene-15.npz DATA/100Leaves.npz DATA/Hdigit.npz "
@@ -98,11 +81,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
         f"shuffled_rows.py {SHUFFLED} --draws 3",
         f"shuffled_rows.py {SHUFFLED} --draws 3 --as-they-stand",
         "shuffled_rows.py DATA/Hdigit.npz DATA/MNIST-60k_4v_constructed.npz --adapters local lmvsc fmvacc --draws 2",
-    ),
-    "simulated_graphs": ("paper/simulated_graphs.py --data DATA/FMVACC_synthetic.npz", "paper/simulated_graphs.py"),
-    "simulated_table": (
-        "paper/simulated_table.py --repeats 50 --data DATA/FMVACC_synthetic.npz",
-        "paper/simulated_table.py --repeats 50",
     ),
     "single_cell": ("single_cell.py",),
     "uneven": ("uneven.py DATA/UCI-Digit_3v.npz DATA/BDGP_3v.npz",),
