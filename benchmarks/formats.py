@@ -60,6 +60,15 @@ def word(value: float) -> str:
     return WORDS[number] if 0 <= number < len(WORDS) else f"{number:,}"
 
 
+def share(count: int, total: int) -> str:
+    """How many of all.
+
+    >>> share(4, 6), share(6, 6)
+    ('four of six', 'all six')
+    """
+    return f"all {word(total)}" if count == total else f"{word(count)} of {word(total)}"
+
+
 def mean_sd(values: Iterable[float], digits: int = 1) -> str:
     """Mean and standard deviation over draws; the mean alone of one.
 
@@ -79,6 +88,16 @@ def span(values: Iterable[float], digits: int = 1) -> str:
     """
     found = sorted(values)
     return f"{fixed(found[0], digits)} to {fixed(found[-1], digits)}"
+
+
+def listed(values: Iterable[float | str], digits: int = 1) -> str:
+    """A list in a sentence.
+
+    >>> listed([3.0, 1.25, 2.0]), listed(["one", "two"])
+    ('3.0, 1.2 and 2.0', 'one and two')
+    """
+    *first, last = (each if isinstance(each, str) else fixed(each, digits) for each in values)
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def difference(one: Sequence[float], other: Sequence[float], digits: int = 1) -> str:
@@ -111,3 +130,24 @@ def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, names: int | No
     number = len(head) if names is None else names
     lines = ["".join(f"| {cell} " if cell else "| " for cell in map(str, row)) + "|" for row in (head, *rows)]
     return "\n".join([lines[0], "|" + "---|" * number + "---:|" * (len(head) - number), *lines[1:]])
+
+
+def padded_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str) -> str:
+    """A Markdown table with columns of one width; the names on the left say what the row above says only once.
+
+    >>> print(padded_table(["data", "arm", "ACC"], [["digits", "aligned", "90.1"], ["digits", "concat", "9.1"]], "llr"))
+    | data   | arm     |  ACC |
+    | ------ | ------- | ---: |
+    | digits | aligned | 90.1 |
+    |        | concat  |  9.1 |
+    """
+    names = len(align) - len(align.lstrip("l"))
+    lines, above = [list(head)], [""] * len(head)
+    for row in rows:
+        same = next((place for place in range(names - 1) if row[place] != above[place]), max(names - 1, 0))
+        lines.append([""] * same + list(row[same:]))
+        above = list(row)
+    widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
+    lines.insert(1, ["-" * (w - 1) + ("-" if side == "l" else ":") for w, side in zip(widths, align, strict=True)])
+    pads = [(str.ljust if side == "l" else str.rjust, w) for w, side in zip(widths, align, strict=True)]
+    return "\n".join(f"| {' | '.join(pad(c, w) for c, (pad, w) in zip(line, pads, strict=True))} |" for line in lines)

@@ -19,7 +19,7 @@ import results
 from PIL import Image
 
 ROOT = results.ROOT
-IMAGES = ROOT / "examples" / "images"
+IMAGES = results.IMAGES
 MARK = "Result"  # key of the text in a picture that says which result it shows
 
 

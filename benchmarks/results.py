@@ -18,6 +18,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RESULTS = HERE / "results"
+IMAGES = ROOT / "examples" / "images"
 # Git ignores this folder: unfinished results and the cache of the studies.
 WORK = ROOT / "build" / "benchmarks"
 FOLDERS = (HERE / "paper", HERE / "speed")
@@ -51,6 +52,10 @@ class Bench:
             file.write_text(json.dumps(known), encoding="utf-8")
             self.report(f"{self.name}: {key}")
         return known[key]
+
+    def picture(self, file: str, png: bytes) -> None:
+        """Write a picture of a fit, which cannot be drawn from the stored numbers."""
+        (IMAGES / file).write_bytes(png)
 
     def store(self, result: Mapping[str, Any], minutes: float) -> None:
         """Write the result, to four decimals, with what it was made with."""

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from anchor_align import load_views
+from anchor_align.data import make_simulated
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
@@ -51,3 +52,14 @@ def test_stored_choice_of_scales_is_found_again(results: ModuleType) -> None:
     found = script.row_of("breast-cancer", "breast-cancer", stored["draws"])
     assert found["chosen"] == row["chosen"]
     assert [found[scale] for scale in script.SCALES] == pytest.approx([row[scale] for scale in script.SCALES], abs=2.5)
+
+
+@pytest.mark.slow
+def test_stored_simulated_graphs_are_found_again(results: ModuleType) -> None:
+    """The draw of simulated data that loses most without alignment: all accuracies, and the labels' permutation."""
+    script = results.script("simulated_graphs")
+    rows = [row for row in results.read("simulated_graphs")["rows"] if row["data"] == script.SIMULATED]
+    worst = min(rows, key=lambda row: row["acc"]["lmvsc"][0])
+    found = script.scored(make_simulated(worst["repeat"]), worst["repeat"])
+    assert found["right"]
+    assert found["acc"] == {method: pytest.approx(each, abs=1.0) for method, each in worst["acc"].items()}

@@ -1,60 +1,12 @@
-"""Numbers that papers have published, and rules that recognise their data sets.
+"""Numbers that papers have published.
 
-FMVACC: S. Wang et al., Align then fusion, NeurIPS 2022: the tables of the ablation, of the appendix and of the running
-times. A data set is one of the paper's if the numbers of samples and clusters and the widths of all views agree; its
-file may have any name. The paper does not give the widths of three large sets, but no other set has as many samples.
-MNIST has 60,000 samples, and different people made different views of it, so it is never recognised.
+FMVACC: S. Wang et al., Align then fusion, NeurIPS 2022: the main table, the tables of the ablation and of the running
+times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-
 NOT_ORTHOGONAL = "fmvacc, not orthogonal"
-
-
-@dataclass(frozen=True)
-class KnownSet:
-    """Sizes by which a data set is recognised; None is not compared."""
-
-    name: str
-    n_samples: int
-    n_clusters: int | None = None
-    widths: tuple[int, ...] | None = None
-
-
-@dataclass(frozen=True)
-class Claim:
-    """An accuracy that a method's own paper reports, how it fuses, and the grid that the paper searches."""
-
-    data: str
-    adapter: str
-    arm: str
-    accuracy: str
-    n_anchors: tuple[int, ...]
-    params: dict[str, list[float | None]] = field(default_factory=dict)
-
-
-KNOWN = (
-    KnownSet("3-Sources", 169, 6, (3068, 3560, 3631)),
-    KnownSet("UCI-Digit", 2000, 10, (64, 76, 216)),
-    KnownSet("BDGP", 2500, 5, (250, 500, 1000)),
-    KnownSet("SUNRGBD", 10335),
-    KnownSet("YTF-10", 38654, 10),
-    KnownSet("YTF-20", 63896, 20),
-    KnownSet("Handwritten", 2000, 10, (6, 47, 64, 76, 216, 240)),
-    KnownSet("MSRC-v1", 210, 7, (24, 254, 256, 512, 576)),
-)
-
-# Kang et al., AAAI 2020, and Li et al., TPAMI 2022.
-CLAIMS = (
-    Claim(
-        *("Handwritten", "lmvsc", "concat", "91.65", (10, 50, 100)),
-        {"alpha": [0.01, 1.0, 100.0], "scale": [None], "n_init": [10]},
-    ),
-    Claim("MSRC-v1", "sfmc", "aligned", "80.9", (105,)),
-)
 
 _SETS = ("3-Sources", "UCI-Digit", "BDGP", "SUNRGBD", "MNIST", "YTF-10", "YTF-20")
 
@@ -112,53 +64,15 @@ FMVACC  | 1.64    2.31 5.47     256.71  571.10  248.47 628.20
 # Figure 4: the largest weight in the mean of LMVSC's graphs of UCI-Digit, unaligned and aligned.
 LARGEST_WEIGHTS = (0.7, 0.9)
 
-CAVEATS = (
-    "Published: anchors are drawn once, and ± is the spread of 50 runs of k-means on one embedding. Ours: ± is the "
-    "standard deviation over draws of anchors.",
-    "Published: the best of 36 settings by label: m in k, 2k, 5k; beta in 0.01, 1, 100; c in 0, 0.0001, 1, 10000. In "
-    "the released code c multiplies the feature term, in the paper lambda multiplies the structure term. Ours: the "
-    "best of 9, with lam = 0.1 on the balanced scale throughout.",
-    "Published LMVSC, unaligned: ACC and NMI are, number for number, those of the column MSGL in the paper's main "
-    "table, on all seven sets. Which method they belong to is not known.",
-    "Published LMVSC, concat: the column LMVSC of the main table. LMVSC puts graphs side by side, which no alignment "
-    "changes; unaligned and aligned LMVSC are means of the graphs in place of that.",
-    "Published anchors that are not orthogonal: the block headed Purity is listed as F-score. Its numbers for "
-    "orthogonal anchors are the F-scores of the main table on 3-Sources, UCI-Digit and BDGP, and lie below ACC, which "
-    "purity cannot.",
-)
 
-
-def recognise(n_samples: int, n_clusters: int, widths: Sequence[int]) -> str | None:
-    """Name of the published data set with these sizes, or None.
-
-    Parameters
-    ----------
-    n_samples, n_clusters : int
-    widths : sequence of int
-        Features of every view, in any order.
-
-    Examples
-    --------
-    >>> recognise(2000, 10, [216, 76, 64])
-    'UCI-Digit'
-    >>> recognise(2000, 10, [216, 76]) is None
-    True
-    """
-    for known in KNOWN:
-        same_widths = known.widths is None or known.widths == tuple(sorted(widths))
-        if known.n_samples == n_samples and known.n_clusters in (None, n_clusters) and same_widths:
-            return known.name
-    return None
-
-
-def caveats(names: Iterable[str | None]) -> tuple[str, ...]:
-    """Caveats about the published numbers, if there are any for these data sets."""
-    return CAVEATS if any(published(name, "acc", "fmvacc", "aligned") for name in names) else ()
-
-
-def published(data: str | None, score: str, method: str, arm: str) -> str | None:
+def published(data: str, score: str, method: str, arm: str) -> str | None:
     """A score as published, such as "60.37 ± 7.13", or None."""
-    return _TABLE.get((data or "", score, method, arm))
+    return _TABLE.get((data, score, method, arm))
+
+
+def number(text: str) -> float:
+    """The number of a published score, without its deviation."""
+    return float(text.partition("±")[0])
 
 
 def main_table(score: str) -> dict[str, dict[str, str]]:
