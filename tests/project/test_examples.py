@@ -111,15 +111,6 @@ def test_example_settings(tmp_path: Path) -> None:
     assert best >= max(default, chosen) >= 95
 
 
-def test_example_near_spectral(tmp_path: Path) -> None:
-    """A row for the goal and for every change of the default, with accuracy and time; clear clusters are found."""
-    out = printed_by(EXAMPLES / "near_spectral.py", "simulated", "--draws", "1", cwd=tmp_path)
-    goal, *changes = [line.split("|")[2].split() for line in out.splitlines()[2:]]
-    assert len(changes) == 13
-    assert all(float(cell[0]) >= 95 for cell in (goal, *changes))
-    assert all(re.fullmatch(r"\([\d.]+\)", cell[1]) for cell in changes)
-
-
 def test_example_shuffled_rows() -> None:
     """A row for each data set: samples in another order have the same clusters; rounding may move those of fmcnof."""
     words = ("simulated", "--adapters", "local", "fmcnof", "--draws", "1")
@@ -186,11 +177,3 @@ def test_example_local_defaults() -> None:
     rows = printed_by(EXAMPLES / "local_defaults.py", "simulated", "--draws", "1").splitlines()
     assert len(rows) == 2 + 7
     assert rows[2] == "| 10 | 1 | 1.5 | 100.0 | 100.0 |"
-
-
-def test_example_store_lists_its_commands() -> None:
-    """Each names a script that is there, or the command line of the package."""
-    lines = printed_by(EXAMPLES / "store.py", "--list").splitlines()
-    programs = {line.partition(": ")[2].split()[0] for line in lines}
-    assert len(lines) > 20
-    assert {each for each in programs if not (EXAMPLES / each).exists()} == {"anchor-align"}

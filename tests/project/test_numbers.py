@@ -26,7 +26,11 @@ SETS = (
     "FMVACC_synthetic", "3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15", "100Leaves",
     "Hdigit", "MNIST-60k_4v_constructed",
 )  # fmt: skip
-PAGE_NAMES = sorted(path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md"))
+PAGE_NAMES = sorted(
+    path.relative_to(ROOT / "docs").as_posix()
+    for path in (ROOT / "docs").rglob("*.md")
+    if not path.with_suffix(".md.j2").exists()
+)
 LAMS = ("lam 0", "lam 0.1", "lam 1", "lam 10", "lam inf")
 
 
@@ -175,13 +179,12 @@ def test_page_of_limits_has_the_stored_results() -> None:
     assert [difference.outcome for difference in concat].count("unclear") == 6
 
 
-# What examples/store.py has stored for the tables and sentences of each page.
+# What is stored for the tables and sentences of each page.
 PAGES: dict[str, tuple[str, ...]] = {
     "results/ablation.md": ("ablation",),
     "results/convergence.md": ("convergence",),
     "results/graphs.md": ("real_graphs",),
     "results/msgl.md": ("msgl_order",),
-    "results/near_spectral.md": ("near_spectral",),
     "results/other_sets.md": ("other_sets",),
     "results/rivals.md": ("rivals_table", "msgl_order"),
     "results/running_time.md": ("running_time",),
@@ -195,9 +198,9 @@ PAGES: dict[str, tuple[str, ...]] = {
     "uneven-views.md": ("uneven",),
     "verdicts.md": ("power",),
 }
-# These have tests of their own: here, in test_benchmark_numbers.py and, for commands.md and maths.md, in test_docs.py.
+# These have tests of their own: here and, for commands.md, in test_docs.py.
 ELSEWHERE = (
-    "speed.md", "dask.md", "maths.md", "missing.md", "cannot-help.md", "results/gains.md", "commands.md", "data.md",
+    "missing.md", "cannot-help.md", "commands.md", "data.md",
 )  # fmt: skip
 # Settings, limits and versions: nothing was measured.
 NOT_MEASURED = {
@@ -294,8 +297,6 @@ def test_a_wrong_digit_is_noticed() -> None:
 @pytest.mark.parametrize("name", PAGE_NAMES)
 def test_numbers_of_the_text_are_found_somewhere(name: str) -> None:
     """A number with decimals in a sentence is in a table or an output of the page, or in the stored results."""
-    if name in ("speed.md", "dask.md", "maths.md"):
-        pytest.skip("has a test of its own")
     text = page(name)
     lines = prose(text).splitlines()
     code = "\n".join(re.findall(r"^```.*?^```$", text, flags=re.DOTALL | re.MULTILINE))
@@ -308,14 +309,6 @@ def test_numbers_of_the_text_are_found_somewhere(name: str) -> None:
     shown = {each for each in numbers_in(sentences) if "." in each} - NOT_MEASURED.get(name, set())
     shown -= set(published() if "results" in name else [])
     assert {each for each in shown if not any(same(each, number) for number in known)} == set()
-
-
-@pytest.mark.parametrize("name", sorted({each for names in PAGES.values() for each in names}))
-def test_stored_output_is_of_the_command(name: str) -> None:
-    """What is stored says how it was made, and can be made again."""
-    script = example("store")
-    text = (ROOT / "examples" / "results" / f"{name}.txt").read_text(encoding="utf-8")
-    assert re.findall(r"^\$ (.*)$", text, re.MULTILINE) == [script.shown(each) for each in script.COMMANDS[name]]
 
 
 def stored_line(name: str, start: str) -> list[float]:
