@@ -5,18 +5,17 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from results import Bench
 
-from anchor_align import GramMatrices, get_adapter
+from anchor_align import GramMatrices, get_adapter, load_views
 from anchor_align.matching._scaled_grams import PairTerms, ScaledGrams
 
-DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-
-# Anchor counts by data set: no more than there are samples to tell anchors apart, the largest on the largest sets.
-ANCHORS = {
+# Numbers of anchors by data set: no more than there are samples to tell anchors apart, the largest on the largest sets.
+ANCHORS: dict[str, tuple[int, ...]] = {
     "3-Sources": (10, 20, 50),
     "MSRC-v1": (10, 20, 50, 100),
     "BBCSport": (10, 20, 50, 100),
@@ -28,8 +27,7 @@ ANCHORS = {
 }
 # The paper's grid. beta = 100 spreads every sample over all anchors, which are then hard to tell apart.
 BETAS = (0.01, 1.0, 100.0)
-LARGE_BETAS = (1.0,)
-QUICK = {"digits": (10, 20, 50)}
+LARGE_BETAS = (1.0,)  # above 200 anchors
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,33 +40,30 @@ class Instance:
     terms: PairTerms
 
 
-def instances(quick: bool, max_anchors: int) -> Iterator[Instance]:
-    """All instances, smallest data first; ``quick`` uses scikit-learn's digits only."""
-    for name, counts in (QUICK if quick else ANCHORS).items():
-        views = read_views(name)[:3]
+def cases() -> Iterator[tuple[str, int, float]]:
+    """Data set, number of anchors and beta of all graphs, smallest data first."""
+    for name, counts in ANCHORS.items():
         for m, beta in itertools.product(counts, BETAS):
-            if m > max_anchors or (m > 200 and beta not in LARGE_BETAS):
-                continue
-            adapter = get_adapter("fmvacc", beta=beta, max_iter=20, n_init=1)
-            made = adapter.anchor_graphs(views, n_clusters=1, n_anchors=m, random_state=0)
-            scaled = ScaledGrams(GramMatrices.from_graphs(made.graphs), 1.0, "balanced")
-            pairs = list(itertools.combinations(range(len(views)), 2))
-            for u, v in pairs if m <= 50 else pairs[:1]:
-                yield Instance(f"{name} {u}-{v}", m, beta, scaled.pair(u, v))
+            if m <= 200 or beta in LARGE_BETAS:
+                yield name, m, beta
 
 
-def data_available() -> bool:
-    """Whether the real data are on this machine."""
-    return all((DATA / f"{name}.npz").exists() for name in ANCHORS)
+def instances(bench: Bench, name: str, m: int, beta: float) -> Iterator[Instance]:
+    """All pairs of the first three views; the first pair alone with more than 50 anchors."""
+    views = float_views(bench, name)[:3]
+    adapter = get_adapter("fmvacc", beta=beta, max_iter=20, n_init=1)
+    made = adapter.anchor_graphs(views, n_clusters=1, n_anchors=m, random_state=0)
+    scaled = ScaledGrams(GramMatrices.from_graphs(made.graphs), 1.0, "balanced")
+    pairs = list(itertools.combinations(range(len(views)), 2))
+    for u, v in pairs if m <= 50 else pairs[:1]:
+        yield Instance(f"{name} {u}-{v}", m, beta, scaled.pair(u, v))
 
 
-def read_views(name: str) -> list[npt.NDArray[np.float64]]:
-    """All views of a data set; "digits" are made from scikit-learn's."""
-    if name == "digits":
-        from sklearn.datasets import load_digits
+def float_views(bench: Bench, name: str) -> list[npt.NDArray[np.float64]]:
+    """All views of a data set."""
+    return [np.asarray(X, dtype=np.float64) for X in raw_views(bench, name)]
 
-        images = load_digits().images
-        return [images.reshape(len(images), -1), np.abs(np.fft.rfft2(images)).reshape(len(images), -1)]
-    with np.load(DATA / f"{name}.npz") as file:
-        keys = sorted(key for key in file.files if key.startswith("view"))
-        return [file[key].astype(np.float64) for key in keys]
+
+def raw_views(bench: Bench, name: str) -> list[Any]:
+    """The same in the number types of the file."""
+    return list(load_views(bench.path(name)).views)

@@ -1,6 +1,6 @@
-"""One fit in a process of its own; prints its peak resident memory and more as JSON. Called by bench_memory.
+"""One fit in a process of its own; prints its peak resident memory and more as JSON. Called by memory.py.
 
-    python tests/benchmarks/memory_run.py '{"adapter": "lmvsc", "n": 1000000, "storage": "memory", ...}'
+    python benchmarks/speed/memory_run.py '{"adapter": "lmvsc", "n": 1000000, "storage": "memory", ...}'
 
 The data are planted: ten clusters that overlap, two views of 32 columns. They are made a block at a time, so that they
 can be written to files larger than memory, and are the same in memory and in files.
@@ -8,13 +8,11 @@ can be written to files larger than memory, and are the same in memory and in fi
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,21 +39,6 @@ class Job:
     params: dict[str, Any] = field(default_factory=dict)
     threads: int = 1
     folder: str | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Megabytes; ``beyond`` is the peak less everything that was there before the fit, and less the stored graphs."""
-
-    peak: float
-    before: float
-    imports: float
-    views: float
-    graphs: float
-    beyond: float
-    seconds: float
-    accuracy: float
-    labels: str
 
 
 def blocks(n: int, dtype: str) -> Iterator[tuple[slice, list[Array], Array]]:
@@ -104,53 +87,43 @@ def _paths(folder: Path) -> list[Path]:
     return [folder / f"view_{view}.npy" for view in range(N_VIEWS)]
 
 
-def measure(job: Job) -> Outcome:
-    """Fit, and look at the peak of the resident memory."""
+def measure(job: Job) -> dict[str, float]:
+    """Fit, and look at the resident memory: megabytes at the peak, and without what was there and the stored graphs."""
     from threadpoolctl import threadpool_limits
 
     from anchor_align import AlignedClusterer
-    from anchor_align.metrics._scores import acc
+    from anchor_align.metrics import acc
 
     settings: dict[str, Any] = {"n_clusters": N_CLUSTERS, "n_anchors": N_ANCHORS, "random_state": 0}
     clusterer = AlignedClusterer(job.adapter, **settings, adapter_params=job.params, storage=job.storage)
     with threadpool_limits(job.threads):
         clusterer.fit(planted(1000, job.dtype)[0])  # what is imported on the way
-        imports = _resident("VmRSS")
         if job.folder is None:
             views, labels = planted(job.n, job.dtype)
         else:
             views = [np.load(path, mmap_mode="r") for path in _paths(Path(job.folder))]
             labels = np.empty(0)
-        before = _resident("VmRSS")
+        before = resident("VmRSS")
         with suppress(OSError):  # where it is not allowed, the peak is that of the whole process
             Path("/proc/self/clear_refs").write_text("5")
-        start = time.perf_counter()
         clusterer.fit(views)
-        seconds = time.perf_counter() - start
-        peak = _resident("VmHWM")
+        peak = resident("VmHWM")
     kept = [*clusterer.anchor_graphs_.graphs, clusterer.fused_graph_] if job.storage == "memory" else []
     graphs = sum(graph.nbytes for graph in kept) / MEGABYTE
     if job.folder is not None:
         labels = np.concatenate([part for _, _, part in blocks(job.n, job.dtype)])
-    return Outcome(
-        peak=peak,
-        before=before,
-        imports=imports,
-        views=sum(X.nbytes for X in views) / MEGABYTE,
-        graphs=graphs,
-        beyond=peak - before - graphs,
-        seconds=seconds,
-        accuracy=acc(labels, clusterer.labels_),
-        labels=hashlib.sha256(clusterer.labels_.astype(np.int64).tobytes()).hexdigest(),
-    )
+    return {"peak": peak, "beyond": peak - before - graphs, "accuracy": float(acc(labels, clusterer.labels_))}
 
 
-def _resident(what: str) -> float:
-    """Megabytes of resident memory, now (VmRSS) or at most (VmHWM)."""
+def resident(what: str) -> float:
+    """Megabytes of resident memory, now (VmRSS) or at most (VmHWM).
+
+    Not those of getrusage: a process starts with the peak of the one that started it there.
+    """
     lines = Path("/proc/self/status").read_text().splitlines()
     kilobytes = next(line.split()[1] for line in lines if line.startswith(what))
     return int(kilobytes) * 1024 / MEGABYTE
 
 
 if __name__ == "__main__":
-    print(json.dumps(asdict(measure(Job(**json.loads(sys.argv[1]))))))
+    print(json.dumps(measure(Job(**json.loads(sys.argv[1])))))

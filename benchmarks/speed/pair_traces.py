@@ -16,7 +16,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from rivals import pot_fused_gw
+from other_solvers import pot_fused_gw
 
 from anchor_align.arrays import FloatArray
 from anchor_align.matching import _ascent, _fixed_point

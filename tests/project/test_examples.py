@@ -89,15 +89,6 @@ def test_example_late_fusion(tmp_path: Path) -> None:
     assert float(scores["vote, aligned"]) > float(scores["vote, clusters as they come"]) + 10
 
 
-def test_example_near_spectral(tmp_path: Path) -> None:
-    """A row for the goal and for every change of the default, with accuracy and time; clear clusters are found."""
-    out = printed_by(EXAMPLES / "near_spectral.py", "simulated", "--draws", "1", cwd=tmp_path)
-    goal, *changes = [line.split("|")[2].split() for line in out.splitlines()[2:]]
-    assert len(changes) == 13
-    assert all(float(cell[0]) >= 95 for cell in (goal, *changes))
-    assert all(re.fullmatch(r"\([\d.]+\)", cell[1]) for cell in changes)
-
-
 def test_example_unmatched_samples(tmp_path: Path) -> None:
     """Far more samples than by chance get their partner; with the partners found, clusters are better."""
     words = ["--samples", "200", "--draws", "1"]
