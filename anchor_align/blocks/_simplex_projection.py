@@ -9,7 +9,7 @@ anchors are not sorted: f is convex and piecewise linear, so Newton's method fro
 after finitely many steps.
 
 The usual projection, NumPy's sort and cumulative sum of whole rows, takes about twice the time
-(``tests/benchmarks/bench_projection.py``).
+(``benchmarks/speed/projection.py``).
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ from ..blocks import (
 from ._lloyd import LloydRun, run_lloyd
 
 SAME_INERTIA = 1e-10  # inertias closer than this, relative, are those of the same clusters
-# First centres are chosen among so many rows, and so many for each centre: tests/benchmarks/bench_kmeans.py measures
-# the loss against all rows. Copies of wide rows have no more than so many numbers, if that leaves enough rows.
+# First centres are chosen among so many rows, and so many for each centre. Copies of wide rows have no more than so
+# many numbers, if that leaves enough rows.
 START_ROWS, START_ROWS_PER_CENTRE = 10_000, 100
 START_NUMBERS, LEAST_ROWS_PER_CENTRE = 2**23, 10
 

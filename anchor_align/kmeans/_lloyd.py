@@ -1,14 +1,13 @@
 """Lloyd's algorithm for several runs of k-means side by side.
 
 scikit-learn's ``KMeans`` finds the same clusters, but it copies all rows and runs one start after the other. Here rows
-are read in blocks (``tests/benchmarks/bench_memory.py``), results are equal to the last digit for any number of
-threads, and all runs share each pass: fmvacc as a whole takes 0.56 of the time of scikit-learn's k-means plus the
-matrix products of fmvacc (``tests/benchmarks/bench_fmvacc.py``).
+are read in blocks (``benchmarks/speed/memory.py``), results are equal to the last digit for any number of threads, and
+all runs share each pass: fmvacc as a whole takes less time than its matrix products with scikit-learn's k-means
+(``benchmarks/speed/fmvacc.py``).
 
 A single run also has bounds (Hamerly, 2010) to skip rows that cannot change their cluster. Labels and centres are the
-same with and without bounds. On 60,000 digits with 128 to 784 features and 20 clusters it takes 0.4 to 0.6 of the time
-with bounds (``tests/benchmarks/bench_anchors.py``). Several runs share their matrix products; to pick a few rows for
-each of them would not be faster.
+same with and without bounds; on 60,000 digits they halve the time. Several runs share their matrix products; to pick a
+few rows for each of them would not be faster.
 """
 
 from __future__ import annotations

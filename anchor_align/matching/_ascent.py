@@ -8,7 +8,7 @@ for more anchors, but not for very many, the feature term if the first two disag
 hard: the best answer is then shaken and climbed again.
 
 The result is never below any start, nor below the assignment of the feature term. It may be below the result of the
-fixed point or of another solver: in one or two of a hundred problems of ``tests/benchmarks/bench_matching.py``, by at
+fixed point or of another solver: in one or two of a hundred problems of ``benchmarks/speed/pair_problems.py``, by at
 most a thousandth. A guarantee would need all of these methods.
 """
 

@@ -31,7 +31,7 @@ from ._scaled_grams import SAME, PairTerms, ScaledGrams, without_rounding
 
 MAX_SWEEPS = 100
 # Other starts of a consensus of v views: this number over v squared, for few anchors only. With three views, they
-# lower the share of results below the best total by a factor of ten (tests/benchmarks/bench_optimum.py).
+# lower the share of results below the best total by a factor of ten (benchmarks/speed/optimum.py).
 EXTRA_STARTS = 100
 MAX_ORDERS = 20_000  # up to this many joint orders of the views, all are tried
 # Groups, and second climbs from the linear term, take turns while a sweep raises the total by this fraction. To go on

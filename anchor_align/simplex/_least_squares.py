@@ -6,9 +6,9 @@ The graph of an anchor method has, for every sample x, the weights z that solve
 
 Released codes call a general QP solver once per sample. All samples share the Hessian H = A A' + alpha I, so here they
 are solved together, up to rounding: by an active set if solutions have few anchors (:mod:`._active_set`), by exchange
-of supports if they have many (:mod:`._pivoting`). Compared with one call of ``quadprog`` per sample this is 104 times
-as fast with 100 anchors, 42 times with 50, and 2.4 times in the worst of 54 cases
-(``tests/benchmarks/bench_simplex.py``). Every row has a small KKT gap, defined in :func:`simplex_least_squares`.
+of supports if they have many (:mod:`._pivoting`). Compared with one call of ``quadprog`` per sample this is about a
+hundred times as fast with 100 anchors (``benchmarks/speed/simplex_rows.py``). Every row has a small KKT gap, defined in
+:func:`simplex_least_squares`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is made of the pages when the site is built: the contents beside every page, and the cards of the gallery.
+"""What is made of the pages when the site is built: the contents beside every page, and the cards of the results.
 
 Both could be directives in the pages, but code hosts would show these as they are.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DOCS = ROOT / "docs"
 CONTENTS = {
-    "Start": ("quickstart", "tutorial", "glossary", "gallery", "cannot-help"),
+    "Start": ("quickstart", "tutorial", "glossary", "results", "cannot-help"),
     "Guides": (
         "tables",
         "r-matlab",
@@ -52,8 +52,8 @@ def _complete(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += "".join(_toctree(pages, caption) for caption, pages in CONTENTS.items())
     elif page == "api":
         source[0] += _toctree(re.findall(r"\((api/\w+)\.md\)", source[0]))
-    elif page == "gallery":
-        source[0] += _cards() + _scripts() + _toctree(["gallery/*"])
+    elif page == "results":
+        source[0] += _cards() + _scripts() + _toctree(["results/*"])
         app.env.note_reread()
 
 
@@ -64,8 +64,8 @@ def _toctree(pages: list[str] | tuple[str, ...], caption: str = "") -> str:
 
 
 def _cards() -> str:
-    """Picture, title and first paragraph of every page of the gallery."""
-    pages = sorted((DOCS / "gallery").glob("*.md"))
+    """Picture, title and first paragraph of every page of the results."""
+    pages = sorted((DOCS / "results").glob("*.md"))
     return "\n".join(["", '<div class="cards">', *map(_card, pages), "</div>", ""])
 
 
@@ -78,7 +78,7 @@ def _card(page: Path) -> str:
     # Links of the page are relative to its folder, one below this page's.
     shown = f"![{picture[1]}]({picture[2].removeprefix('../')})\n\n" if picture else ""
     sentence = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", first)
-    return f'<div class="card">\n\n[**{title}**](gallery/{page.name})\n\n{shown}{sentence}\n\n</div>'
+    return f'<div class="card">\n\n[**{title}**](results/{page.name})\n\n{shown}{sentence}\n\n</div>'
 
 
 def _scripts() -> str:

@@ -1,10 +1,9 @@
-"""The project itself: the wheel, the README, the examples and the benchmarks run as they say."""
+"""The project itself: the wheel and the README are as they say."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-import json
 import re
 import subprocess
 import tomllib
@@ -127,20 +126,6 @@ def test_readme_links_exist() -> None:
     links = re.findall(r"\]\((?!http)([^)#]+)\)", README)
     for target in [*links, *re.findall(r'(?:src|srcset)="([^"]+)"', README)]:
         assert (ROOT / target).exists(), target
-
-
-@pytest.mark.slow
-def test_benchmarks_run(tmp_path: Path) -> None:
-    """The quick benchmark writes its numbers; on the smallest problems no solver is better than the ascent."""
-    script = str(ROOT / "tests" / "benchmarks" / "run.py")
-    names = ("matching", "grams", "simplex")
-    options = ("--quick", "--max-anchors", "10", "--json", str(tmp_path / "out.json"))
-    printed_by_process(script, *options, "--only", *names, cwd=tmp_path)
-    results = json.loads((tmp_path / "out.json").read_text())
-    assert results["matching"]["summary"]["lost"] == []
-    assert results["grams"]["time_ratio"].keys() == {"float64", "float32", "sparse"}
-    assert max(results["grams"]["time_ratio"].values()) < 10
-    assert results["simplex"]["summary"]["largest_gap"] <= 1e-8
 
 
 def test_the_root_has_only_what_a_visitor_expects() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from anchor_align import InputError
 from anchor_align.errors import UnknownNameError
-from anchor_align.study import SCORES, Record, Setting, Summary, over_data_sets, summarise
+from anchor_align.study import SCORES, Record, Setting, Summary, compare, over_data_sets, summarise
 from anchor_align.study._differences import check_versus
 from anchor_align.study._showcases import _typical_repeats
 
@@ -255,3 +255,9 @@ def test_pictures_show_the_repeat_nearest_the_mean_difference() -> None:
     assert set(shown) == {"unaligned", "aligned"}
     unscored = [replace(each, scores=None) for each in records if each.repeat > 0]
     assert _typical_repeats(unscored, "acc", pair)[0]["aligned"].repeat == 1
+
+
+def test_summarise_gives_the_rows_of_a_study() -> None:
+    """Records of a study, summed up again, are its summaries."""
+    result = compare("lmvsc", "simulated", n_anchors="k", repeats=2)
+    assert summarise(result.records, score="acc", footings=["fixed"]) == result.summaries

@@ -1,0 +1,133 @@
+"""The stored results, the scripts that make them, and the pages that show them."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import platform
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
+RESULTS = HERE / "results"
+IMAGES = ROOT / "examples" / "images"
+# Git ignores this folder: unfinished results and the cache of the studies.
+WORK = ROOT / "build" / "benchmarks"
+FOLDERS = (HERE / "paper", HERE / "speed")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the ``run`` of a script gets: the folder with the data sets, and a place for what is finished."""
+
+    name: str
+    data: Path
+    report: Callable[[str], None]
+
+    @property
+    def cache(self) -> Path:
+        """Folder for the finished runs of studies."""
+        return WORK / "runs"
+
+    def path(self, name: str) -> str:
+        """A data set of the folder, or a bundled one."""
+        file = self.data / f"{name}.npz"
+        return str(file) if file.exists() else name
+
+    def kept(self, key: str, compute: Callable[..., Any], *arguments: Any) -> Any:
+        """A part of the result: computed once, also if the script is stopped and started again."""
+        file = self._unfinished
+        known = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+        if key not in known:
+            known[key] = rounded(compute(*arguments))
+            WORK.mkdir(parents=True, exist_ok=True)
+            file.write_text(json.dumps(known), encoding="utf-8")
+            self.report(f"{self.name}: {key}")
+        return known[key]
+
+    def picture(self, file: str, png: bytes) -> None:
+        """Write a picture of a fit, which cannot be drawn from the stored numbers."""
+        (IMAGES / file).write_bytes(png)
+
+    def store(self, result: Mapping[str, Any], minutes: float) -> None:
+        """Write the result, to four decimals, with what it was made with."""
+        made_with = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+        whole = {"environment": {"python": platform.python_version(), **made_with}, "minutes": round(minutes, 1)}
+        text = json.dumps(rounded({**whole, **result}), indent=1, allow_nan=False, ensure_ascii=False)
+        RESULTS.mkdir(exist_ok=True)
+        stored(self.name).write_text(f"{text}\n", encoding="utf-8")
+        self._unfinished.unlink(missing_ok=True)
+
+    @property
+    def _unfinished(self) -> Path:
+        return WORK / f"{self.name}.json"
+
+
+def rounded(value: Any) -> Any:
+    """The same value with all floats to four decimals, or four digits if they are small."""
+    if isinstance(value, Mapping):
+        return {key: rounded(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [rounded(each) for each in value]
+    if isinstance(value, float):
+        return round(value, 4) if abs(value) >= 1 else float(f"{value:.4g}")
+    return value
+
+
+def stored(name: str) -> Path:
+    """File of a result."""
+    return RESULTS / f"{name}.json"
+
+
+def read(name: str) -> Any:
+    """A stored result."""
+    return json.loads(stored(name).read_text(encoding="utf-8"))
+
+
+def digest(name: str) -> str:
+    """Mark of a stored result, which pictures carry."""
+    return hashlib.sha256(stored(name).read_bytes()).hexdigest()[:16]
+
+
+def names() -> list[str]:
+    """All results that a script makes, in the order of the folders."""
+    return [path.stem for folder in FOLDERS for path in sorted(folder.glob("*.py")) if "\ndef run(" in path.read_text()]
+
+
+def script(name: str) -> ModuleType:
+    """The script that makes a result."""
+    for folder in (HERE, *FOLDERS):
+        if str(folder) not in sys.path:
+            sys.path.insert(0, str(folder))
+    return importlib.import_module(name)
+
+
+def about(name: str) -> str:
+    """First sentence of a script."""
+    (path,) = (folder / f"{name}.py" for folder in FOLDERS if (folder / f"{name}.py").exists())
+    found = re.match(r'"""(.*?)(?:\n\n|""")', path.read_text(encoding="utf-8"), re.DOTALL)
+    return " ".join(found[1].split()) if found else ""
+
+
+def templates() -> dict[Path, Path]:
+    """Every template and the page that it makes."""
+    found = sorted((ROOT / "docs").rglob("*.md.j2"))
+    return {path: ROOT / "README.md" if path.name == "README.md.j2" else path.with_suffix("") for path in found}
+
+
+def pages(name: str) -> list[str]:
+    """Pages that show a result."""
+    use = re.compile(rf"""result\(\s*["']{re.escape(name)}["']\s*\)""")
+    return [
+        page.relative_to(ROOT).as_posix()
+        for template, page in templates().items()
+        if use.search(template.read_text(encoding="utf-8"))
+    ]

@@ -1,0 +1,65 @@
+"""Stored results: a few of their numbers are found again on bundled data."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from anchor_align import load_views
+from anchor_align.data import make_simulated
+
+BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
+
+
+@pytest.fixture
+def results(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module that reads results; importing a script adds folders to the path."""
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
+    import results
+
+    return results
+
+
+def test_stored_missing_samples_and_power_are_found_again(results: ModuleType) -> None:
+    """One draw of UCI-Digit with half of the samples missing, and a rate of the test, which has the same seed."""
+    script, data = results.script("missing"), load_views("uci-digit")
+    mask = script.draw_mask(len(data.views), data.n_samples, 0.5, 0)
+    stored = script.scores_of(results.read("missing"), "UCI-Digit_3v", "lmvsc", 0.5)[0]
+    assert script.score_all("lmvsc", data, mask, 0) == pytest.approx(stored, abs=2.5)
+    power, rng = results.script("power"), np.random.default_rng([6, 2])
+    rate = 100 * np.mean([power.found(rng, 6, power.EFFECTS[2]) for _ in range(power.STUDIES)])
+    assert rate == pytest.approx(results.read("power")["rows"][1]["rates"][2], abs=0.2)
+
+
+@pytest.mark.parametrize("name", ["simulated", "mfeat", "uci-digit", "digits", "breast-cancer"])
+def test_bundled_data_are_those_of_the_results(name: str, results: ModuleType) -> None:
+    """The page of sources shows the checksums of the data that are installed."""
+    script = results.script("data_sets")
+    found = script.size_and_digest(name)
+    assert found.items() <= script.of(results.read("data_sets"), name).items()
+
+
+@pytest.mark.slow
+def test_stored_choice_of_scales_is_found_again(results: ModuleType) -> None:
+    """A row of the table on bundled data, within what rounding on other processors moves."""
+    script, stored = results.script("scale_choice"), results.read("scale_choice")
+    (row,) = (row for row in stored["rows"] if row["data"] == "breast-cancer")
+    found = script.row_of("breast-cancer", "breast-cancer", stored["draws"])
+    assert found["chosen"] == row["chosen"]
+    assert [found[scale] for scale in script.SCALES] == pytest.approx([row[scale] for scale in script.SCALES], abs=2.5)
+
+
+@pytest.mark.slow
+def test_stored_simulated_graphs_are_found_again(results: ModuleType) -> None:
+    """The draw of simulated data that loses most without alignment: all accuracies, and the labels' permutation."""
+    script = results.script("simulated_graphs")
+    rows = [row for row in results.read("simulated_graphs")["rows"] if row["data"] == script.SIMULATED]
+    worst = min(rows, key=lambda row: row["acc"]["lmvsc"][0])
+    found = script.scored(make_simulated(worst["repeat"]), worst["repeat"])
+    assert found["right"]
+    assert found["acc"] == {method: pytest.approx(each, abs=1.0) for method, each in worst["acc"].items()}
