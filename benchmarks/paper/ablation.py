@@ -170,9 +170,10 @@ def means(result: Any, column: str, footing: str) -> Array:
     return np.array([mean(result, *row, column, footing) for row in rows(result)]).round(1)
 
 
-def count_above(result: Any, one: str, other: str, footings: Sequence[str] = FOOTINGS) -> int:
-    """Rows in which a column has a higher mean ACC than another one."""
-    return sum(int((means(result, one, each) > means(result, other, each)).sum()) for each in footings)
+def above(result: Any, one: str, other: str) -> list[tuple[str, str, str]]:
+    """Rows of the table in which a column has a higher mean ACC than another one."""
+    higher = {footing: means(result, one, footing) > means(result, other, footing) for footing in FOOTINGS}
+    return [(*row, each) for each in FOOTINGS for row, found in zip(rows(result), higher[each], strict=True) if found]
 
 
 def count_clear(result: Any, one: str, other: str, footing: str) -> int:
