@@ -6,8 +6,11 @@ Every error is an :class:`AnchorAlignError` and also a matching builtin exceptio
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
+_view_names: ContextVar[Sequence[str]] = ContextVar("view_names", default=())
 LONGEST_VALUE = 120  # characters of a value in a message
 
 
@@ -68,6 +71,31 @@ def shown(value: object) -> str:
     except Exception:  # of the value's own code, or a whole number of thousands of digits
         text = f"a value of type {type(value).__name__}"
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."
+
+
+@contextmanager
+def naming(views: Sequence[str]) -> Iterator[None]:
+    """Let messages call the views by these names."""
+    token = _view_names.set(views)
+    try:
+        yield
+    finally:
+        _view_names.reset(token)
+
+
+def view_name(view: int) -> str:
+    """Name of a view for a message: as the user called it, or its number.
+
+    Examples
+    --------
+    >>> with naming(["rna", "protein"]):
+    ...     view_name(1)
+    'protein'
+    >>> view_name(1)
+    '1'
+    """
+    names = _view_names.get()
+    return names[view] if view < len(names) else str(view)
 
 
 def unknown_name(what: str, got: object, known: Iterable[str]) -> UnknownNameError:

@@ -21,6 +21,7 @@ from anchor_align.blocks import (
     true_rows,
 )
 from anchor_align.checks import check_choice, check_whole_number, is_iterable
+from anchor_align.errors import view_name
 from anchor_align.kmeans import fit_kmeans
 
 from ._scaling import scales_of_views
@@ -95,7 +96,7 @@ def kmeans_anchors(
         centres, distinct = found.centres, found.n_found
     if distinct < n_anchors:
         warnings.warn(
-            f"View {view} has only {distinct} distinct samples for {n_anchors} anchors: some anchors coincide."
+            f"View {view_name(view)} has only {distinct} distinct samples for {n_anchors} anchors: some anchors coincide."
             + " Under scale='unit', samples that differ by length only are equal; scale='standard' keeps them apart."
             * unit,
             stacklevel=2,
@@ -137,6 +138,6 @@ def check_n_anchors(n_anchors: int | Sequence[int], views: Sequence[Any]) -> lis
     for view, (m, X) in enumerate(zip(counts, views, strict=True)):
         n = X.shape[0]
         if not 1 <= m <= n:
-            of_view = "" if len({X.shape[0] for X in views}) == 1 else f" of view {view}"
+            of_view = "" if len({X.shape[0] for X in views}) == 1 else f" of view {view_name(view)}"
             raise InputError(f"n_anchors must be between 1 and the number of samples{of_view}, {n}; got {m}.")
     return counts

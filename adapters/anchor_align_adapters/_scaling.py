@@ -13,6 +13,7 @@ from anchor_align import InputError
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
 from anchor_align.blocks import ColumnStats, ScaledRows, is_distributed, scaled_rows
 from anchor_align.checks import check_choice
+from anchor_align.errors import view_name
 
 SMALLEST, LARGEST = 1e-100, 1e100  # largest absolute values that can be squared and added up
 SINGLE = 1e-12, 1e12  # the same in single precision, with room for sums over features and samples
@@ -56,7 +57,7 @@ def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
     # Squares of the largest entry, and their sums, must neither overflow nor vanish.
     if stats.largest and not SMALLEST <= stats.largest <= LARGEST:
         raise InputError(
-            f"View {view}'s largest absolute value is {stats.largest:.1e}; expected {SMALLEST:g} to {LARGEST:g}. "
+            f"View {view_name(view)}'s largest absolute value is {stats.largest:.1e}; expected {SMALLEST:g} to {LARGEST:g}. "
             "Multiply the view by a constant."
         )
     least, most = SINGLE
@@ -89,7 +90,7 @@ def scales_of_views(scale: Any, n_views: int) -> list[str | None]:
         raise InputError(f"scale is a list of {len(scale)} for {n_views} views; expected one for each, or one for all.")
     for view, each in enumerate(scale):
         if each is not None:
-            check_choice(f"scale of view {view}:", each, SCALES)
+            check_choice(f"scale of view {view_name(view)}:", each, SCALES)
     return list(scale)
 
 

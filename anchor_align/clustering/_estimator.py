@@ -16,7 +16,7 @@ from sklearn.utils import TransformerTags
 from ..arrays import BoolArray, DenseArray, FloatArray, IndexArray
 from ..blocks import check_size, take_rows, working
 from ..checks import check_choice, check_flag, check_seed, check_whole_number
-from ..errors import InputError, InputTypeError, shown
+from ..errors import InputError, InputTypeError, naming, shown
 from ..fusion import Fusion, check_weights, is_auto
 from ..graphs import Order
 from ..matching import AnchorAligner, check_lam, check_reference
@@ -328,12 +328,15 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
             most = n_anchors if isinstance(n_anchors, int) else max(n_anchors)
             need_of = partial(estimate, adapter, views, most, pipeline.n_clusters, fusion)
             plan = plan_within(need_of, adapter, plan, memory, folder)
-        with working(
-            memory=plan.work,
-            on_disk=plan.storage in ("disk", "never"),
-            folder=folder,
-            one_blas_thread=by_blocks(adapter, views),
-            progress=reporter.rows_done,
+        with (
+            naming(views.names),
+            working(
+                memory=plan.work,
+                on_disk=plan.storage in ("disk", "never"),
+                folder=folder,
+                one_blas_thread=by_blocks(adapter, views),
+                progress=reporter.rows_done,
+            ),
         ):
             fitted = in_order_of_fit(adapter, views, by_content=plan.by_content)
             yield replace(pipeline, keep=plan.storage != "never"), fitted

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import FloatArray
 from ..blocks import working
+from ..errors import naming
 from ..graphs import Order, view_agreement
 from ..plugins import Adapter
 from ._assignment import Assignment
@@ -176,7 +177,7 @@ class NewSamples:
         one_thread = by_blocks(self.adapter_, checked)
         with reporting(callback, checked.n_samples, {"predict": 1.0}) as reporter:
             reporter.begin("predict")
-            with working(one_blas_thread=one_thread, progress=reporter.rows_done):
+            with naming(checked.names), working(one_blas_thread=one_thread, progress=reporter.rows_done):
                 yield checked
 
 

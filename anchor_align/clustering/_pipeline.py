@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ..arrays import BoolArray, FloatArray, Graph, IndexArray, is_sparse
 from ..blocks import number_by_appearance, read_only, read_rows
 from ..checks import check_flag, check_number, check_whole_number, is_iterable
-from ..errors import AdapterError, InputError
+from ..errors import AdapterError, InputError, naming, view_name
 from ..fusion import LEAST_WEIGHT, FusedRows, Fusion, Recipe, agreement_weights, check_weights, is_auto
 from ..graphs import (
     GramMatrices,
@@ -113,6 +113,10 @@ class Pipeline:
 
     def build(self, views: Views) -> ViewGraphs:
         """Checked anchor graphs of the views, read-only."""
+        with naming(views.names):
+            return self._build(views)
+
+    def _build(self, views: Views) -> ViewGraphs:
         adapter = self.adapter
         _check_late_settings(adapter)
         given = [read_only(X) for X in views.matrices] if adapter.works_by_blocks else views.floats()
@@ -237,7 +241,7 @@ class Pipeline:
             )
         empty = np.flatnonzero(~mask.any(axis=1))
         if empty.size:
-            raise InputError(f"View {empty[0]} has none of the {mask.shape[1]} samples; leave it out.")
+            raise InputError(f"View {view_name(empty[0])} has none of the {mask.shape[1]} samples; leave it out.")
         if not adapter.views_apart:
             complete = mask.all(axis=0)
             free = adapter.chooses_n_anchors or isinstance(self.n_anchors, list)
@@ -255,7 +259,7 @@ class Pipeline:
         expected = [self.n_anchors] * len(sizes) if isinstance(self.n_anchors, int) else self.n_anchors
         for view, (size, count) in enumerate(zip(sizes, expected, strict=True)):
             if size != count:
-                where = "" if len(set(sizes)) == len(set(expected)) == 1 else f" for view {view}"
+                where = "" if len(set(sizes)) == len(set(expected)) == 1 else f" for view {view_name(view)}"
                 raise AdapterError(
                     f"Adapter {self.adapter.name!r} returned graphs on {size} anchors{where}; expected {count}."
                 )

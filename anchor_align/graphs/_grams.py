@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..arrays import FloatArray, GraphLike
 from ..blocks import Here, check_finite
 from ..checks import check_callback, check_whole_number, is_iterable
-from ..errors import InputError, InputTypeError, shown
+from ..errors import InputError, InputTypeError, shown, view_name
 from ._gram_products import count_entries, sum_products
 from ._graph_sets import GraphSet, StoredGraphs
 from ._missing import PairSums, columns_of
@@ -150,7 +150,7 @@ class GramMatrices:
             edges = np.cumsum(graphs.sizes)
             view = int(np.searchsorted(edges, np.argmin(np.isfinite(products.matrix.diagonal())), side="right"))
             raise InputError(
-                f"View {view}'s values are too large: their products overflow. Divide the graphs by a constant."
+                f"View {view_name(view)}'s values are too large: their products overflow. Divide the graphs by a constant."
             )
         grams = cls(products.matrix, graphs.sizes, graphs.n_samples, products.sums, products.pairs)
         for view in np.flatnonzero(grams.norms == 0).tolist():
@@ -277,7 +277,7 @@ class GramMatrices:
 
 def _too_small(view: int) -> InputError:
     return InputError(
-        f"View {view}'s values are too small: their products underflow. Multiply the graphs by a constant."
+        f"View {view_name(view)}'s values are too small: their products underflow. Multiply the graphs by a constant."
     )
 
 

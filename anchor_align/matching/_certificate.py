@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..arrays import FloatArray, IndexArray
+from ..errors import view_name
 from ..graphs import GramMatrices
 from ._pair_problem import RELATIVE_TOLERANCE, PairProblem, permuted, upper_bound
 from ._scaled_grams import PairTerms
@@ -104,7 +105,7 @@ def warn_of_thin_anchors(grams: GramMatrices, reference: int | None) -> None:
     apart = [(u, v) for u, v in pairs if not grams.shared[u, v]]
     if apart:
         more = f" and {len(apart) - MOST_NAMED} other pairs" if len(apart) > MOST_NAMED else ""
-        named = ", ".join(f"{u} and {v}" for u, v in apart[:MOST_NAMED])
+        named = ", ".join(f"{view_name(u)} and {view_name(v)}" for u, v in apart[:MOST_NAMED])
         parts.append(f"views {named}{more} (no sample shared: matched through other views)")
     for view in range(grams.n_views):
         if view == reference or grams.n_views == 1 or (reference is not None and not grams.shared[reference, view]):
@@ -115,7 +116,7 @@ def warn_of_thin_anchors(grams: GramMatrices, reference: int | None) -> None:
         thin = np.flatnonzero((sums / mean_row if mean_row > 0 else np.zeros_like(sums)) < LEAST_MASS)
         if thin.size:
             more = f" and {thin.size - MOST_NAMED} more" if thin.size > MOST_NAMED else ""
-            parts.append(f"view {view}, anchors {thin[:MOST_NAMED].tolist()}{more}")
+            parts.append(f"view {view_name(view)}, anchors {thin[:MOST_NAMED].tolist()}{more}")
     if parts:
         warnings.warn(
             f"Too few shared samples to trust the partners of: {'; '.join(parts)}. "

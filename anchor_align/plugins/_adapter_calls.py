@@ -20,7 +20,7 @@ from ..blocks import (
     read_only,
     read_rows,
 )
-from ..errors import AdapterError, InputError
+from ..errors import AdapterError, InputError, view_name
 from ..graphs import MadeGraphs, samples_of
 
 # Tolerance for entries below zero, and for row sums other than one, which change the weight of a view or a sample.
@@ -75,7 +75,7 @@ def check_labels(who: str, made: Any, n_samples: int, n_clusters: int) -> tuple[
 
 
 def warn_of_odd_rows(name: str, graphs: Sequence[Graph]) -> None:
-    odd = odd_rows(graphs, [f"view {view}" for view in range(len(graphs))])
+    odd = odd_rows(graphs, [f"view {view_name(view)}" for view in range(len(graphs))])
     if odd:
         warnings.warn(f"Adapter {name!r} returned graphs with {odd}; {ALIKE}.", stacklevel=4)
 

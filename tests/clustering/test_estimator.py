@@ -43,20 +43,22 @@ CHECKED = [
     *(AlignedClusterer(name, n_clusters=3, random_state=0) for name in OURS),
     *(AlignedClusterer(fusion=each.name, n_clusters=3, random_state=0) for each in FUSIONS if each.name != "aligned"),
 ]
-# Checks that fail, by adapter, with the reason.
-KNOWN_FAILURES = {
-    "fmcnof": {"check_clustering": "it standardises rows: two features then leave two different rows for three blobs"},
-}
 
 
 # The tables of the checks are no graphs, and some have few different rows.
 @pytest.mark.filterwarnings("ignore:Adapter 'precomputed' returned graphs", "ignore:View 0 has only")
-@parametrize_with_checks(  # type: ignore[untyped-decorator]  # scikit-learn is not typed
-    CHECKED, expected_failed_checks=lambda estimator: KNOWN_FAILURES.get(estimator.adapter, {})
-)
+@parametrize_with_checks(CHECKED)  # type: ignore[untyped-decorator]  # scikit-learn is not typed
 def test_scikit_learn_conventions(estimator: Any, check: Any) -> None:
-    """All of scikit-learn's checks that apply to a clusterer."""
+    """All of scikit-learn's checks that apply to a clusterer; none is expected to fail."""
     check(estimator)
+
+
+def test_errors_of_adapters_call_views_by_their_names() -> None:
+    """The adapter gets matrices only; its message has the name of the view."""
+    views = dict(zip(("rna", "protein"), make_simulated(0, n_per_cluster=10).views, strict=True))
+    large = {**views, "protein": 1e200 * views["protein"]}
+    with pytest.raises(InputError, match="View protein's largest absolute value"):
+        AlignedClusterer("lmvsc", n_clusters=4).fit(large)
 
 
 @pytest.mark.slow
