@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 # Of these places, files of these kinds.
-SHOWN = ("*", "examples/**/*", "tests/benchmarks/*")
+SHOWN = ("*", "examples/**/*", "benchmarks/**/*")
 LEXERS = {".m": "matlab", ".md": "markdown", ".py": "python", ".toml": "toml"}
 logger = logging.getLogger(__name__)
 
