@@ -49,7 +49,9 @@ class Bench:
         if key not in known:
             known[key] = rounded(compute(*arguments))
             WORK.mkdir(parents=True, exist_ok=True)
-            file.write_text(json.dumps(known), encoding="utf-8")
+            written = file.with_suffix(".part")
+            written.write_text(json.dumps(known), encoding="utf-8")
+            written.replace(file)  # whole, wherever the script is stopped
             self.report(f"{self.name}: {key}")
         return known[key]
 
@@ -111,10 +113,23 @@ def script(name: str) -> ModuleType:
 
 
 def about(name: str) -> str:
-    """First sentence of a script."""
-    (path,) = (folder / f"{name}.py" for folder in FOLDERS if (folder / f"{name}.py").exists())
-    found = re.match(r'"""(.*?)(?:\n\n|""")', path.read_text(encoding="utf-8"), re.DOTALL)
+    """First paragraph of a script."""
+    found = re.match(r'"""(.*?)(?:\n\n|""")', _text(name), re.DOTALL)
     return " ".join(found[1].split()) if found else ""
+
+
+def duration(name: str) -> str:
+    """How long a result takes: as it did, or as ``MINUTES`` of its script estimates."""
+    made = read(name) if stored(name).exists() else {}
+    if made.get("minutes") is not None:
+        return f"{made['minutes']:.0f} min" if made["minutes"] >= 1 else "< 1 min"
+    estimate = re.search(r"^MINUTES = (\d+)", _text(name), re.MULTILINE)
+    return f"about {estimate[1]} min" if estimate else "not measured"
+
+
+def _text(name: str) -> str:
+    (path,) = (folder / f"{name}.py" for folder in FOLDERS if (folder / f"{name}.py").exists())
+    return path.read_text(encoding="utf-8")
 
 
 def templates() -> dict[Path, Path]:

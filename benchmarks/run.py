@@ -2,7 +2,7 @@
 
     python benchmarks/run.py NAME ... [--data DIR]     measure these results
     python benchmarks/run.py all [--data DIR]          all of them; a stopped run continues where it was
-    python benchmarks/run.py --list                    what each is, how long it took, and which pages show it
+    python benchmarks/run.py --list                    what each is, how long it takes, and which pages show it
 
 DIR has the data sets (the page "Data" of the docs says where to get them). BLAS, and with it the package, runs on one
 thread, unless a script says otherwise. Then render the pages: python benchmarks/render.py.
@@ -14,6 +14,7 @@ import argparse
 import json
 import sys
 import time
+import traceback
 from pathlib import Path
 
 import results
@@ -22,21 +23,52 @@ from threadpoolctl import threadpool_limits
 FINISHED = results.WORK / "all.json"  # what an unfinished run of all has finished
 
 
+def say(text: str) -> None:
+    """A line of progress."""
+    print(text, file=sys.stderr, flush=True)
+
+
 def measure(name: str, data: Path) -> None:
     """Run one script and store its result; the time counts from the last start."""
-    bench = results.Bench(name, data, lambda line: print(line, file=sys.stderr, flush=True))
+    bench = results.Bench(name, data, say)
     started = time.perf_counter()
     with threadpool_limits(1):
         found = results.script(name).run(bench)
-    bench.store(found, (time.perf_counter() - started) / 60)
+    minutes = (time.perf_counter() - started) / 60
+    bench.store(found, minutes)
+    say(f"{name}: stored, {minutes:.1f} min")
+
+
+def measure_all(data: Path) -> int:
+    """All results that an earlier run has not finished; one that fails is named, and the others go on."""
+    known = results.names()
+    finished: list[str] = json.loads(FINISHED.read_text(encoding="utf-8")) if FINISHED.exists() else []
+    failed = []
+    for place, name in enumerate(known, start=1):
+        if name in finished:
+            continue
+        say(f"{place} of {len(known)}: {name}, {results.duration(name)}")
+        try:
+            measure(name, data)
+        except Exception:
+            traceback.print_exc()
+            failed.append(name)
+            continue
+        results.WORK.mkdir(parents=True, exist_ok=True)
+        finished.append(name)
+        FINISHED.write_text(json.dumps(finished), encoding="utf-8")
+    if failed:
+        say(f"Failed: {', '.join(failed)}. The same command measures these again.")
+    else:
+        FINISHED.unlink(missing_ok=True)
+    return int(bool(failed))
 
 
 def print_list() -> None:
-    """A line for each result."""
+    """Two lines for each result."""
     for name in results.names():
-        made = results.read(name) if results.stored(name).exists() else {}
-        minutes = f"{made['minutes']:.0f} min" if made.get("minutes") else "not measured"
-        print(f"{name:<20} {minutes:>12}  {results.about(name)}\n{'':34} {', '.join(results.pages(name)) or 'no page'}")
+        print(f"{name:<18} {results.duration(name):>13}  {results.about(name)}")
+        print(f"{'':<33} {', '.join(results.pages(name)) or 'no page'}")
 
 
 def main() -> int:
@@ -46,24 +78,20 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path(), help="folder of the data sets [this one]")
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
-    known = results.names()
-    unknown = [name for name in arguments.names if name not in (*known, "all")]
+    unknown = [name for name in arguments.names if name not in (*results.names(), "all")]
     if unknown:
         parser.error(f"there is no result {unknown[0]!r}; --list shows all")
     if arguments.list or not arguments.names:
         print_list()
         return 0
-    every = arguments.names == ["all"]
-    finished: list[str] = json.loads(FINISHED.read_text()) if every and FINISHED.exists() else []
-    wanted = [name for name in known if name not in finished] if every else arguments.names
-    for place, name in enumerate(wanted, start=1):
-        print(f"{place} of {len(wanted)}: {name}", file=sys.stderr, flush=True)
-        measure(name, arguments.data)
-        if every:
-            results.WORK.mkdir(parents=True, exist_ok=True)
-            FINISHED.write_text(json.dumps([*finished, *wanted[:place]]))
-    if every:
-        FINISHED.unlink(missing_ok=True)
+    try:
+        if "all" in arguments.names:
+            return measure_all(arguments.data)
+        for name in arguments.names:
+            measure(name, arguments.data)
+    except KeyboardInterrupt:
+        say("Stopped. The same command goes on where it was.")
+        return 130
     return 0
 
 

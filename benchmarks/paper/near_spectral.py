@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,9 +21,14 @@ from sklearn.preprocessing import StandardScaler, normalize
 from anchor_align import AlignedClusterer, MultiViewData, get_baseline, load_views
 from anchor_align.metrics import acc
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MINUTES = 15
 DATA = ("UCI-Digit_3v", "Hdigit", "MSRC-v1", "BBCSport")
 DRAWS = 3
 GOAL = "spectral clustering, quadratic"
+PICTURES = ("near_spectral.png", "near_spectral_dark.png")
 NEIGHBOURS, SCALE = 10, 7
 CHANGES: dict[str, dict[str, Any]] = {
     "default": {},
@@ -149,3 +154,36 @@ def main_table(result: Any) -> str:
     ways = dict.fromkeys(row["way"] for row in result["rows"])
     rows = [[way, *(fixed(at(result, name, way)) for name in data)] for way in ways]
     return table(["", *(name.removesuffix("_3v") for name in data)], rows, names=1)
+
+
+def draw(result: Any) -> dict[str, Figure]:
+    """One picture for light and one for dark pages."""
+    import matplotlib.style
+
+    made = {}
+    for file in PICTURES:
+        dark = file.endswith("_dark.png")
+        with matplotlib.style.context("dark_background" if dark else "default"):
+            made[file] = _picture(result, dark=dark)
+    return made
+
+
+def _picture(result: Any, *, dark: bool) -> Figure:
+    """A panel for each data set, a line for each setting; the goal is the upright line."""
+    from matplotlib.figure import Figure
+
+    data, ways = data_sets(result), list(CHANGES)[::-1]
+    goal, ours, faint = ("#ff9152", "#5bb8f5", "#3b424b") if dark else ("#c4500a", "#0069a8", "#d3d8de")
+    figure = Figure(figsize=(10.5, 4.2), layout="constrained")
+    for axes, name in zip(figure.subplots(1, len(data), sharey=True, squeeze=False)[0], data, strict=True):
+        line = axes.axvline(at(result, name, GOAL), color=goal)
+        points = axes.scatter([at(result, name, way) for way in ways], range(len(ways)), color=ours, zorder=2)
+        axes.set(yticks=range(len(ways)), yticklabels=ways, xlabel="ACC, %")
+        axes.set_title(name.removesuffix("_3v"), loc="left")
+        axes.grid(color=faint, lw=0.5)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right", "left"]].set_visible(False)
+        axes.tick_params(axis="y", length=0)
+    labels = ["spectral clustering of all samples", "local, one setting at a time"]
+    figure.legend([line, points], labels, loc="outside upper right", ncols=2, frameon=False)
+    return figure

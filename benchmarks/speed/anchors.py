@@ -20,6 +20,7 @@ from anchor_align.blocks import Products, ScaledRows, map_rows
 from anchor_align.metrics import acc
 from anchor_align_adapters._scaling import scale_views
 
+MINUTES = 10
 KINDS = ("full", "sample", "minibatch")
 PLANTED = "planted"
 # Views of each data set.

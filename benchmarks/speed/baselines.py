@@ -15,6 +15,7 @@ from sklearn.cluster import KMeans
 
 from anchor_align import get_baseline
 
+MINUTES = 5
 DATA = "MNIST-60k_4v_constructed"
 STARTS, CLUSTERS = 10, 10
 SAMPLES = (15_000, 60_000)

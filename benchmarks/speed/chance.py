@@ -14,6 +14,7 @@ from results import Bench
 
 from anchor_align import AnchorAligner, get_adapter, load_views
 
+MINUTES = 5
 DATA = ("MSRC-v1", "3-Sources", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15", "Hdigit", "100Leaves")
 SIZES = (30, 50, 100, 200, 500)
 DRAWS = 5

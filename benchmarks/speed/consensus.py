@@ -24,6 +24,7 @@ from anchor_align.matching._pair_solvers import SEARCH, solve_pair
 from anchor_align.matching._scaled_grams import scale_grams
 
 Array = npt.NDArray[np.float64]
+MINUTES = 10
 NO_PAIRS = np.empty((0, 2), dtype=np.intp)
 SIZES = ((3, 60), (3, 120), (3, 231), (6, 120), (6, 231), (12, 60), (12, 120), (12, 231), (3, 533))
 GAMGM = ((3, 10), (6, 20), (12, 20), (6, 40))  # its affinity fits in memory

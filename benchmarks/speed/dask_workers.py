@@ -33,6 +33,7 @@ from anchor_align.engines.dask._dask_kmeans import _assign
 from anchor_align.metrics import acc
 from anchor_align_adapters._alternation import FreeAnchors, OrthogonalAnchors
 
+MINUTES = 25
 N_CLUSTERS, N_VIEWS, N_COLUMNS, N_ANCHORS = 10, 2, 16, 20
 # Distance of the means of clusters, and of their parts, from zero in every column; the noise in it is 1.
 SPACING, APART = 1.2, 0.5

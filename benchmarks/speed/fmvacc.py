@@ -28,6 +28,7 @@ from anchor_align.graphs import _spectral
 from anchor_align_adapters._alternation import INERTIA, Settings, alternate
 from anchor_align_adapters._scaling import scale_views
 
+MINUTES = 10
 SMALL, LARGE = "UCI-Digit_3v", "MNIST-60k_4v_constructed"
 N_CLUSTERS, N_ANCHORS, ROUNDS, N_INIT = 10, 20, 20, 10
 SETTINGS = Settings(beta=1.0, orthogonal=True, max_iter=ROUNDS, tol=0.0)

@@ -11,6 +11,7 @@ from results import Bench
 
 from anchor_align import GramMatrices
 
+MINUTES = 1
 SAMPLES, ANCHORS, TURNS = 1_000_000, 50, 7
 
 

@@ -14,6 +14,7 @@ from results import Bench
 
 from anchor_align_adapters._nearest_anchors import nearest_anchor_graph
 
+MINUTES = 1
 SHAPES = ((20, 50), (64, 100), (256, 100), (784, 100), (256, 400))  # features, anchors
 SAMPLES, NEIGHBOURS, TURNS = 10_000, 10, 11
 

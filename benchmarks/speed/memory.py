@@ -14,6 +14,7 @@ from typing import Any
 from memory_run import Job, write_planted
 from results import Bench
 
+MINUTES = 6
 IN_MEMORY, ON_DISK = 1_000_000, 5_000_000
 THREADS = 2
 # One run of k-means: ten share their passes over the samples, and their memory is bounded alike.

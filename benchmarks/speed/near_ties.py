@@ -13,6 +13,7 @@ from results import Bench
 from anchor_align import AnchorAligner, fuse, get_adapter, load_views
 from anchor_align.metrics import acc
 
+MINUTES = 5
 DATA = ("3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15")
 # Anchors for each cluster.
 ADAPTERS = (("local", 10), ("lmvsc", 1), ("lmvsc", 2), ("fmvacc", 1))

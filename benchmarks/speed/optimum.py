@@ -22,6 +22,7 @@ from anchor_align.matching._pair_problem import PairProblem
 from anchor_align.matching._pair_solvers import enumerate_all, solve_pair
 from anchor_align.matching._scaled_grams import ScaledGrams, scale_grams
 
+MINUTES = 15
 LAMS = (0.1, 1.0, 10.0, np.inf)
 MISSED = 1e-9  # relative distance from the optimum
 NO_PAIRS = np.empty((0, 2), dtype=np.intp)

@@ -21,6 +21,7 @@ from anchor_align.blocks import Products, ScaledRows, map_rows, square_norms
 from anchor_align.kmeans import fit_kmeans
 from anchor_align_adapters._kmeans_anchors import kmeans_anchors
 
+MINUTES = 10
 N_ANCHORS = 100
 MNIST, VIEWS, PLANTED = "MNIST-60k_4v_constructed", (1, 3), 200_000
 

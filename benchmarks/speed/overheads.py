@@ -17,6 +17,7 @@ from anchor_align import AlignedClusterer, get_adapter
 from anchor_align.plugins import _found_once
 from anchor_align.study import _study, compare
 
+MINUTES = 1
 TURNS = 11
 ORDERED = (("lmvsc", 2000, 100), ("local", 2000, 100), ("local", 60_000, 200))  # adapter, samples, features
 STUDIES: dict[str, dict[str, Any]] = {

@@ -29,6 +29,7 @@ from anchor_align.matching._scaled_grams import PairTerms, ScaledGrams
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MINUTES = 40
 DATA = "UCI-Digit_3v"
 SIZES, LAMS = (20, 60, 120, 250, 500, 1000), (0.0, 0.1, 1.0, 10.0)
 # The tabu search takes minutes, and the exact projection many times the released one, for more anchors.

@@ -15,6 +15,7 @@ from results import Bench
 from anchor_align.matching._pair_problem import Match, upper_bound
 from anchor_align.matching._pair_solvers import solve_pair
 
+MINUTES = 40
 LAMS = (0.1, 1.0, 10.0, np.inf)
 LOST = 1e-6  # relative difference from which another solver is better
 GROUPS = {"0.01 and 1": (0.01, 1.0), "100": (100.0,)}  # values of beta: with the last, anchors are nearly alike

@@ -15,6 +15,7 @@ from results import Bench
 
 from anchor_align.metrics import acc
 
+MINUTES = 2
 SAMPLES = 5_000_000
 MEMORY = "400MB"
 

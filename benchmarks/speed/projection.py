@@ -16,6 +16,7 @@ from results import Bench
 
 from anchor_align.blocks import project_rows
 
+MINUTES = 1
 ANCHORS = (10, 20, 50, 100, 200)
 BETAS = (0.01, 1.0, 100.0)
 TURNS = 101

@@ -18,6 +18,7 @@ import anchor_align_adapters._kmeans_anchors
 from anchor_align import AlignedClusterer
 from anchor_align.metrics import acc
 
+MINUTES = 3
 SAMPLES = (10_000, 30_000, 100_000, 300_000, 1_000_000)
 # Up to here the better of two times counts: what takes long averages over the noise itself.
 MEASURED_TWICE = 30_000

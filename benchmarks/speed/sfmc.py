@@ -15,6 +15,7 @@ from anchor_align import AlignedClusterer, get_adapter
 from anchor_align_adapters import _leading_directions
 from anchor_align_adapters._rank import rank_constrained_graph
 
+MINUTES = 5
 # Data set, clusters, anchors.
 FITS = (("MSRC-v1", 7, 105), ("MSRC-v1", 7, 147), ("UCI-Digit_3v", 10, 300))
 PLANTED = "planted"

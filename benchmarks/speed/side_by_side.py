@@ -19,6 +19,7 @@ from anchor_align.metrics import acc
 Array = npt.NDArray[Any]
 Fit = Callable[[list[Array], int, int], Any]
 
+MINUTES = 15
 # Seeds of each data set; MNIST's methods take minutes.
 DATA = {"UCI-Digit_3v": 3, "Scene-15": 3, "Hdigit": 3, "MNIST-60k_4v_constructed": 1}
 OURS = ("local", "lmvsc", "fmvacc")

@@ -22,6 +22,7 @@ from anchor_align_adapters._scaling import scale_views
 
 FloatArray = npt.NDArray[np.float64]
 
+MINUTES = 5
 DATA, LARGE = "mfeat", "MNIST-60k_4v_constructed"
 ANCHORS = (10, 50, 100)
 ALPHAS = (0.01, 1.0, 100.0)

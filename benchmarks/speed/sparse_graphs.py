@@ -24,6 +24,7 @@ from memory_run import MEGABYTE, resident
 if TYPE_CHECKING:
     from results import Bench
 
+MINUTES = 3
 SAMPLES = 1_000_000
 N_ANCHORS, N_CLUSTERS, NEIGHBOURS = 200, 10, 10
 PARAMS = {"column_scaling": 1.0, "directions": 1.5}  # as in the default adapter

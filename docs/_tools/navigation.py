@@ -35,7 +35,7 @@ CONTENTS = {
         "large",
         "dask",
     ),
-    "Background": ("maths", "speed", "data", "limits"),
+    "Background": ("maths", "data", "limits"),
     "Reference": ("commands", "api"),
 }
 
@@ -82,11 +82,12 @@ def _card(page: Path) -> str:
 
 
 def _scripts() -> str:
-    """All scripts of examples/, each with the first sentence of its docstring."""
+    """All examples, and all scripts that make a result, each with the first paragraph of its docstring."""
     rows = ["", "## Scripts", "", "| script | what it shows |", "|---|---|"]
-    examples = ROOT / "examples"
-    for path in sorted(examples.glob("*.py")) + sorted(examples.glob("*/*.py")):
-        name = path.relative_to(examples).as_posix()
-        summary = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").partition("\n\n")[0]
-        rows.append(f"| [{name}](../examples/{name}) | {' '.join(summary.split())} |")
+    for pattern in ("examples/*.py", "examples/*/*.py", "benchmarks/*/*.py"):
+        for path in sorted(ROOT.glob(pattern)):
+            text, name = path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix()
+            if name.startswith("examples/") or "\ndef run(" in text:
+                summary = (ast.get_docstring(ast.parse(text)) or "").partition("\n\n")[0]
+                rows.append(f"| [{name}](../{name}) | {' '.join(summary.split())} |")
     return "\n".join([*rows, "", ""])
