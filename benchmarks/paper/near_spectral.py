@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from formats import fixed, table
+from formats import fixed, light_and_dark, table
 from results import Bench
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import StandardScaler, normalize
@@ -158,14 +158,7 @@ def main_table(result: Any) -> str:
 
 def draw(result: Any) -> dict[str, Figure]:
     """One picture for light and one for dark pages."""
-    import matplotlib.style
-
-    made = {}
-    for file in PICTURES:
-        dark = file.endswith("_dark.png")
-        with matplotlib.style.context("dark_background" if dark else "default"):
-            made[file] = _picture(result, dark=dark)
-    return made
+    return light_and_dark(PICTURES, partial(_picture, result))
 
 
 def _picture(result: Any, *, dark: bool) -> Figure:
