@@ -92,6 +92,16 @@ def above(result: Any, data: str, method: str, rate: float, other: str) -> float
     return mean(result, data, method, rate, "aligned") - mean(result, data, method, rate, other)
 
 
+def largest_gain(result: Any, data: str, method: str) -> float:
+    """The rate at which alignment gains most."""
+    return max(rates(result), key=lambda rate: above(result, data, method, rate, "unaligned"))
+
+
+def most_between(result: Any, data: str, method: str, up_to: float) -> float:
+    """Largest difference of the aligned mean from concatenation, at rates up to this one."""
+    return max(abs(above(result, data, method, rate, "concat")) for rate in rates(result) if rate <= up_to)
+
+
 def count(result: Any, other: str) -> int:
     """Cells in which the aligned mean is above another fusion."""
     return sum(above(result, row["data"], row["method"], row["rate"], other) > 0 for row in result["rows"])

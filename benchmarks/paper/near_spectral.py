@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 MINUTES = 15
 DATA = ("UCI-Digit_3v", "Hdigit", "MSRC-v1", "BBCSport")
 DRAWS = 3
-GOAL = "spectral clustering, quadratic"
+GOAL, TWENTY = "spectral clustering, quadratic", "20 anchors for each cluster"
 PICTURES = ("near_spectral.png", "near_spectral_dark.png")
 NEIGHBOURS, SCALE = 10, 7
 CHANGES: dict[str, dict[str, Any]] = {
     "default": {},
-    "20 anchors for each cluster": {"anchors": 20},
+    TWENTY: {"anchors": 20},
     "40 anchors for each cluster": {"anchors": 40},
     "5 neighbours": {"n_neighbors": 5},
     "20 neighbours": {"n_neighbors": 20},
