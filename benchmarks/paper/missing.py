@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from formats import bold_highest, mean_sd, table
+from formats import bold_highest, mean_sd, share, table
 from results import Bench
 
 from anchor_align import AlignedClusterer, MultiViewData, load_views
@@ -115,6 +115,13 @@ def share_missing(result: Any, rate: float) -> float:
 def warnings_of_a_run(result: Any, rate: float) -> float:
     """Mean number of warnings of a run at a rate."""
     return float(np.mean([row["warnings"] / result["draws"] for row in result["rows"] if row["rate"] == rate]))
+
+
+def best(result: Any, data: str) -> str:
+    """In how many cells of a data set the aligned mean is the highest."""
+    keys = [(data, row["method"], row["rate"]) for row in result["rows"] if row["data"] == data]
+    others = [name for name in result["fusions"] if name != "aligned"]
+    return share(sum(all(above(result, *key, other) > 0 for other in others) for key in keys), len(keys))
 
 
 def shown_name(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from formats import fixed, light_and_dark, table
+from formats import fixed, light_and_dark, share, table
 from results import Bench
 from sklearn.metrics import euclidean_distances
 from sklearn.preprocessing import StandardScaler, normalize
@@ -134,6 +134,12 @@ def at(result: Any, data: str, way: str = "default", what: str = "acc") -> float
 def largest_loss(result: Any, way: str) -> float:
     """Points below the default, at most."""
     return max(at(result, data) - at(result, data, way) for data in data_sets(result))
+
+
+def losing(result: Any, way: str) -> str:
+    """On how many data sets it is below the default."""
+    data = data_sets(result)
+    return share(sum(at(result, name, way) < at(result, name) for name in data), len(data))
 
 
 def slowest(result: Any, *ways: str) -> float:
