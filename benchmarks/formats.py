@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from anchor_align.study import paired_difference
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MINUS, DASH = "\N{MINUS SIGN}", "\N{EN DASH}"
 WORDS = (
@@ -151,3 +154,15 @@ def padded_table(head: Sequence[str], rows: Iterable[Sequence[str]], align: str)
     lines.insert(1, ["-" * (w - 1) + ("-" if side == "l" else ":") for w, side in zip(widths, align, strict=True)])
     pads = [(str.ljust if side == "l" else str.rjust, w) for w, side in zip(widths, align, strict=True)]
     return "\n".join(f"| {' | '.join(pad(c, w) for c, (pad, w) in zip(line, pads, strict=True))} |" for line in lines)
+
+
+def light_and_dark(files: Iterable[str], picture: Callable[..., Figure]) -> dict[str, Figure]:
+    """A figure for each file; those that end in ``_dark.png`` are for dark pages."""
+    import matplotlib.style
+
+    made = {}
+    for file in files:
+        dark = file.endswith("_dark.png")
+        with matplotlib.style.context("dark_background" if dark else "default"):
+            made[file] = picture(dark=dark)
+    return made

@@ -18,13 +18,15 @@ import jinja2
 import results
 from PIL import Image
 
+from anchor_align import list_adapters, list_baselines
+
 ROOT = results.ROOT
 IMAGES = results.IMAGES
 MARK = "Result"  # key of the text in a picture that says which result it shows
 
 
 def environment() -> jinja2.Environment:
-    """Templates see the stored results, the functions of the scripts and the formats of numbers."""
+    """Templates see stored results, functions of the scripts, formats of numbers, and how many methods are built in."""
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(ROOT / "docs"),
         undefined=jinja2.StrictUndefined,
@@ -35,7 +37,9 @@ def environment() -> jinja2.Environment:
         extensions=["jinja2.ext.do"],
     )
     functions = {name: getattr(formats, name) for name in vars(formats) if not name.startswith("_")}
-    made.globals |= {**functions, "result": results.read, "script": results.script, "zip": zip}
+    ours = {"adapters": list_adapters().adapters, "baselines": list_baselines()}
+    counts = {f"our_{name}": sum(each.distribution == "anchor-align" for each in found) for name, found in ours.items()}
+    made.globals |= {**functions, **counts, "result": results.read, "script": results.script, "zip": zip}
     made.filters |= functions
     return made
 

@@ -15,6 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from anchor_align import InputError
+from anchor_align.data import catalogue
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 RESULTS = HERE / "results"
@@ -40,6 +43,10 @@ class Bench:
     def path(self, name: str) -> str:
         """A data set of the folder, or a bundled one."""
         file = self.data / f"{name}.npz"
+        if not file.exists() and name not in {each.name for each in catalogue()}:
+            raise InputError(
+                f'{file} does not exist; the page "Data" of the docs says where to get it (--data: its folder).'
+            )
         return str(file) if file.exists() else name
 
     def kept(self, key: str, compute: Callable[..., Any], *arguments: Any) -> Any:

@@ -96,7 +96,8 @@ def kmeans_anchors(
         centres, distinct = found.centres, found.n_found
     if distinct < n_anchors:
         warnings.warn(
-            f"View {view_name(view)} has only {distinct} distinct samples for {n_anchors} anchors: some anchors coincide."
+            f"View {view_name(view)} has only {distinct} distinct samples for {n_anchors} anchors: "
+            "some anchors coincide."
             + " Under scale='unit', samples that differ by length only are equal; scale='standard' keeps them apart."
             * unit,
             stacklevel=2,

@@ -57,8 +57,8 @@ def learn_scaler(X: Any, scale: str | None, view: int = 0) -> Scaler:
     # Squares of the largest entry, and their sums, must neither overflow nor vanish.
     if stats.largest and not SMALLEST <= stats.largest <= LARGEST:
         raise InputError(
-            f"View {view_name(view)}'s largest absolute value is {stats.largest:.1e}; expected {SMALLEST:g} to {LARGEST:g}. "
-            "Multiply the view by a constant."
+            f"View {view_name(view)}'s largest absolute value is {stats.largest:.1e}; "
+            f"expected {SMALLEST:g} to {LARGEST:g}. Multiply the view by a constant."
         )
     least, most = SINGLE
     double = bool(stats.largest) and not least <= stats.largest <= most

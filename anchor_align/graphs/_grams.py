@@ -150,7 +150,8 @@ class GramMatrices:
             edges = np.cumsum(graphs.sizes)
             view = int(np.searchsorted(edges, np.argmin(np.isfinite(products.matrix.diagonal())), side="right"))
             raise InputError(
-                f"View {view_name(view)}'s values are too large: their products overflow. Divide the graphs by a constant."
+                f"View {view_name(view)}'s values are too large: their products overflow. "
+                "Divide the graphs by a constant."
             )
         grams = cls(products.matrix, graphs.sizes, graphs.n_samples, products.sums, products.pairs)
         for view in np.flatnonzero(grams.norms == 0).tolist():

@@ -48,6 +48,12 @@ def of(result: Any, name: str) -> Any:
     return row
 
 
+def columns(result: Any, name: str) -> list[int]:
+    """Numbers of samples, clusters and views."""
+    row = of(result, name)
+    return [row["samples"], row["clusters"], len(row["features"])]
+
+
 def size_cells(result: Any, name: str) -> str:
     """Cells of a table: samples and clusters, features of the views."""
     row = of(result, name)

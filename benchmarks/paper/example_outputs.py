@@ -11,6 +11,7 @@ import subprocess
 import sys
 from typing import Any
 
+from formats import share
 from results import ROOT, Bench
 
 # By a name for the pages; a word {NAME} is a data set.
@@ -50,3 +51,9 @@ def numbers(result: Any, name: str, words: str) -> list[list[float]]:
 def tables(result: Any, name: str) -> list[str]:
     """The Markdown tables of an output, with the names of data sets as in sentences."""
     return "\n".join(result["outputs"][name]["lines"]).replace(" 3v", "").split("\n\n")
+
+
+def higher(markdown: str, column: int, other: int) -> str:
+    """In how many rows of a table of means and deviations one column has the higher mean."""
+    means = [re.findall(r"([\d.]+) ±", line) for line in markdown.splitlines()[2:]]
+    return share(sum(float(row[column]) > float(row[other]) for row in means), len(means))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from formats import bold_highest, mean_sd, table
+from formats import bold_highest, mean_sd, share, table
 from results import Bench
 
 from anchor_align import AlignedClusterer, MultiViewData, load_views
@@ -92,6 +92,16 @@ def above(result: Any, data: str, method: str, rate: float, other: str) -> float
     return mean(result, data, method, rate, "aligned") - mean(result, data, method, rate, other)
 
 
+def largest_gain(result: Any, data: str, method: str) -> float:
+    """The rate at which alignment gains most."""
+    return max(rates(result), key=lambda rate: above(result, data, method, rate, "unaligned"))
+
+
+def most_between(result: Any, data: str, method: str, up_to: float) -> float:
+    """Largest difference of the aligned mean from concatenation, at rates up to this one."""
+    return max(abs(above(result, data, method, rate, "concat")) for rate in rates(result) if rate <= up_to)
+
+
 def count(result: Any, other: str) -> int:
     """Cells in which the aligned mean is above another fusion."""
     return sum(above(result, row["data"], row["method"], row["rate"], other) > 0 for row in result["rows"])
@@ -105,6 +115,13 @@ def share_missing(result: Any, rate: float) -> float:
 def warnings_of_a_run(result: Any, rate: float) -> float:
     """Mean number of warnings of a run at a rate."""
     return float(np.mean([row["warnings"] / result["draws"] for row in result["rows"] if row["rate"] == rate]))
+
+
+def best(result: Any, data: str) -> str:
+    """In how many cells of a data set the aligned mean is the highest."""
+    keys = [(data, row["method"], row["rate"]) for row in result["rows"] if row["data"] == data]
+    others = [name for name in result["fusions"] if name != "aligned"]
+    return share(sum(all(above(result, *key, other) > 0 for other in others) for key in keys), len(keys))
 
 
 def shown_name(name: str) -> str:

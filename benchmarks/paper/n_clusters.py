@@ -58,6 +58,11 @@ def peaks(result: Any, curve: str) -> list[int]:
     return [row["peaks"][curve] for row in result["rows"]]
 
 
+def usual(result: Any, *curves: str) -> int:
+    """The least number that is not below most of the peaks of each curve."""
+    return max(sorted(found)[len(found) // 2] for found in (peaks(result, curve) for curve in curves))
+
+
 def draw(result: Any) -> dict[str, Figure]:
     """The curves of the first data set."""
     from anchor_align.report import plot_n_clusters

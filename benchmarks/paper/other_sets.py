@@ -1,12 +1,14 @@
 """Ways of fusing and scales on thirteen public data sets that no default of anchor-align was settled on.
 
-``examples/other_sets.py`` makes their files. What is measured is what worth.py and scale_choice.py measure.
+First make their files in the folder of ``--data`` with ``examples/other_sets.py``. The rest is as in worth.py and
+scale_choice.py.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import scale_choice
 import worth
 from formats import bold_highest, fixed, table
@@ -49,6 +51,11 @@ def gain(result: Any, data: str | None, method: str, better: str = "consensus", 
     if data is None:
         return worth.mean(result, method, better) - worth.mean(result, method, worse)
     return worth.at(result, data, method, better) - worth.at(result, data, method, worse)
+
+
+def gain_without(result: Any, data: str, method: str) -> float:
+    """Mean gain of alignment over all data sets but one."""
+    return float(np.mean([gain(result, name, method) for name in DATA if name != data]))
 
 
 def best_method(result: Any, method: str = "local", way: str = "consensus") -> int:

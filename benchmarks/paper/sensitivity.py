@@ -13,7 +13,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from formats import data_name, fixed, table
+from formats import data_name, fixed, listed, table
 from results import Bench
 
 from anchor_align import AlignedClusterer, AnchorAligner, GramMatrices, MultiViewData, load_views
@@ -139,6 +139,15 @@ def at(result: Any, data: str, anchors: int, way: str, reference: int | str = 0)
     """Mean accuracy of one cell."""
     (row,) = (row for row in rows_of(result, reference, data) if row["anchors"] == anchors)
     return float(row["mean"][result["ways"].index(way)])
+
+
+def best_anchors(result: Any, way: str) -> str:
+    """The number of anchors with the highest mean accuracy, and the data sets where it has it."""
+    place, best = result["ways"].index(way), dict[str, list[str]]()
+    for name in dict.fromkeys(row["data"] for row in rows_of(result)):
+        top = max(range(len(ANCHORS)), key=lambda each: rows_of(result, data=name)[each]["mean"][place])
+        best.setdefault(ANCHORS[top], []).append(data_name(name))
+    return listed(f"{anchors} on {listed(names)}" for anchors, names in best.items())
 
 
 def cell(result: Any, row: Any, way: str) -> str:

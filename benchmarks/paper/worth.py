@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from formats import bold_highest, difference, fixed, table
+from formats import bold_highest, difference, fixed, light_and_dark, table
 from results import Bench
 from scipy.stats import rankdata
 
@@ -169,14 +170,7 @@ def difference_table(result: Any) -> str:
 
 def draw(result: Any) -> dict[str, Figure]:
     """One picture for light and one for dark pages."""
-    import matplotlib.style
-
-    made = {}
-    for file in PICTURES:
-        dark = file.endswith("_dark.png")
-        with matplotlib.style.context("dark_background" if dark else "default"):
-            made[file] = _picture(result, dark=dark)
-    return made
+    return light_and_dark(PICTURES, partial(_picture, result))
 
 
 def _picture(result: Any, *, dark: bool) -> Figure:

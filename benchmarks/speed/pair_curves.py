@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pair_traces
-from formats import fixed, span, table
+from formats import fixed, light_and_dark, span, table
 from instances import float_views
 from pair_traces import Trace
 from results import Bench
@@ -226,14 +226,7 @@ def _cell(record: Any, name: str) -> str:
 
 def draw(result: Any) -> dict[str, Figure]:
     """One picture for light and one for dark pages."""
-    import matplotlib.style
-
-    made = {}
-    for file in PICTURES:
-        dark = file.endswith("_dark.png")
-        with matplotlib.style.context("dark_background" if dark else "default"):
-            made[file] = _picture(result["records"], dark=dark)
-    return made
+    return light_and_dark(PICTURES, partial(_picture, result["records"]))
 
 
 def _picture(records: Sequence[Any], *, dark: bool) -> Figure:

@@ -51,6 +51,12 @@ class Clock:
         """The same, for an iterate that is rounded by a linear assignment."""
         self.note(lambda: self.problem.value(assign(R)))
 
+    def end(self, R: FloatArray) -> Trace:
+        """Add the rounded last iterate, whose assignment counts, and return the trace."""
+        p = assign(R)
+        self.note(lambda: self.problem.value(p))
+        return self.trace
+
 
 def ours(problem: PairProblem, method: str) -> Trace:
     """The ascent (or, with a tabu search, ``effort="high"``): a point after every climb."""
@@ -108,9 +114,7 @@ def released_fixed_point(problem: PairProblem) -> Trace:
             break
         if number in NOTED:
             clock.note_matrix(R)
-    p = assign(R)
-    clock.note(lambda: problem.value(p))
-    return clock.trace
+    return clock.end(R)
 
 
 def frank_wolfe(problem: PairProblem) -> Trace:
@@ -135,9 +139,7 @@ def frank_wolfe(problem: PairProblem) -> Trace:
             break
         if number in NOTED:
             clock.note_matrix(R)
-    p = assign(R)
-    clock.note(lambda: problem.value(p))
-    return clock.trace
+    return clock.end(R)
 
 
 def pot(problem: PairProblem) -> Trace:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from anchor_align import load_views
+from anchor_align import InputError, load_views
 from anchor_align.data import make_simulated
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,6 +47,14 @@ def results(monkeypatch: pytest.MonkeyPatch) -> Any:
     import results
 
     return results
+
+
+def test_a_data_set_that_is_not_there_is_named(results: ModuleType, tmp_path: Path) -> None:
+    """A script without its data says which file it wants and where to get it; bundled sets need no file."""
+    bench = results.Bench("worth", tmp_path, print)
+    assert bench.path("digits") == "digits"
+    with pytest.raises(InputError, match=r"Hdigit\.npz does not exist.*Data"):
+        bench.path("Hdigit")
 
 
 def test_stored_missing_samples_and_power_are_found_again(results: ModuleType) -> None:
