@@ -19,6 +19,7 @@ from results import Bench
 from anchor_align import AlignedClusterer, align, fuse, get_adapter, load_views
 from anchor_align.metrics import acc
 
+MINUTES = 5
 DATA = (
     "3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15", "100Leaves", "Hdigit", "mfeat",
 )  # fmt: skip

@@ -17,6 +17,7 @@ from results import Bench
 from anchor_align import AlignedClusterer, AnchorAligner, load_views
 from anchor_align.study import Difference, compare, compare_rows
 
+MINUTES = 3
 DATA = ("UCI-Digit_3v", "digits", "MSRC-v1", "BBCSport", "3-Sources", "BDGP_3v")
 METHODS = ("lmvsc", "fmvacc")
 LAMS = {"lam 0": 0.0, "lam 0.1": 0.1, "lam 1": 1.0, "lam 10": 10.0, "lam inf": float("inf")}

@@ -30,6 +30,7 @@ from anchor_align import AlignedClusterer, AnchorAligner, GramMatrices, load_vie
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MINUTES = 2
 DATA = ("digits", "UCI-Digit_3v", "MSRC-v1", "BDGP_3v")
 METHODS = ("fmvacc", "lmvsc")
 PER_CLUSTER = (2, 1, 5)

@@ -14,6 +14,7 @@ from typing import Any
 from formats import share
 from results import ROOT, Bench
 
+MINUTES = 3
 # By a name for the pages; a word {NAME} is a data set.
 COMMANDS = {
     "keep_model": "keep_model.py",

@@ -12,6 +12,7 @@ from scales import rows_of
 
 from anchor_align.study import compare
 
+MINUTES = 9
 DATA = (
     "3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15", "100Leaves", "Hdigit", "mfeat",
 )  # fmt: skip

@@ -18,6 +18,7 @@ from results import Bench
 from anchor_align import AlignedClusterer, load_views
 from anchor_align.metrics import acc
 
+MINUTES = 3
 DATA = ("simulated", "3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15", "mfeat")
 DATA_OF_PARTS = ("simulated", "3-Sources", "MSRC-v1", "UCI-Digit_3v", "BBCSport")
 DRAWS, DRAWS_OF_PARTS = 5, 3

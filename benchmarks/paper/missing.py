@@ -22,6 +22,7 @@ from anchor_align.metrics import acc
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MINUTES = 2
 DATA = ("UCI-Digit_3v", "BDGP_3v")
 METHODS = ("local", "lmvsc", "fmvacc")
 RATES = (0.0, 0.3, 0.5, 0.7, 0.9)

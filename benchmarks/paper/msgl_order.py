@@ -13,6 +13,7 @@ from results import Bench
 from anchor_align import get_adapter
 from anchor_align.study import DataSpec, compare
 
+MINUTES = 1
 DATA = {"3-Sources": "3-Sources", "BBCSport": "BBCSport", "MSRC-v1": "MSRC-v1", "UCI-Digit": "UCI-Digit_3v"}
 DRAWS = 8
 FIRST, GIVEN = "aligned first", "as they come"

@@ -17,6 +17,7 @@ from results import Bench
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MINUTES = 10
 DATA = (
     "satimage", "texture", "movement_libras", "penbased", "segment", "letter", "leaf", "speech", "cells", "mice",
     "motions", "vowels", "mnist-5k",

@@ -21,6 +21,7 @@ from anchor_align.study import DataSpec, average_ranks, compare
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MINUTES = 9
 DATA = {
     "3-Sources": "3-Sources", "UCI-Digit": "UCI-Digit_3v", "BDGP": "BDGP_3v", "MSRC-v1": "MSRC-v1",
     "BBCSport": "BBCSport",

@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from anchor_align import AlignedClusterer, AnchorAligner, GramMatrices, MultiViewData, load_views
 
+MINUTES = 3
 DATA = {
     "3-Sources": "3-Sources", "UCI-Digit": "UCI-Digit_3v", "BDGP": "BDGP_3v", "Scene-15": "Scene-15",
     "Hdigit": "Hdigit",

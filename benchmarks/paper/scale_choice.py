@@ -16,6 +16,7 @@ from results import Bench
 from anchor_align import AlignedClusterer, load_views
 from anchor_align.metrics import acc
 
+MINUTES = 8
 DATA = (
     "FMVACC_synthetic", "3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15", "100Leaves",
     "Hdigit", "MNIST-60k_4v_constructed", "mfeat", "digits", "breast-cancer",

@@ -12,6 +12,7 @@ from results import Bench
 
 from anchor_align.study import ARMS, StudyResult, compare
 
+MINUTES = 1
 DATA = ("3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v")
 DRAWS = 3
 # The default comes last.

@@ -23,6 +23,7 @@ from anchor_align.study import ArmSummary, Record, Setting, StudyResult, Summary
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MINUTES = 7
 METHOD = "fmvacc"
 DRAWS = 10
 ANCHORS = ("k", "2k", "5k")

@@ -16,6 +16,7 @@ from results import Bench
 from anchor_align import AlignedClusterer, Candidate, choose, load_views
 from anchor_align.metrics import acc
 
+MINUTES = 3
 DATA = (
     "simulated", "digits", "breast-cancer", "3-Sources", "MSRC-v1", "UCI-Digit_3v", "BBCSport", "Hdigit", "BDGP_3v",
     "Scene-15",

@@ -18,6 +18,7 @@ from results import Bench
 from anchor_align import Adapter, AlignedClusterer, get_adapter, load_views
 from anchor_align.metrics import ari
 
+MINUTES = 25
 DATA = (
     "FMVACC_synthetic", "3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "100Leaves", "Scene-15",
     "digits",

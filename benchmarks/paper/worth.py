@@ -25,6 +25,7 @@ from anchor_align.metrics import acc
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+MINUTES = 16
 DATA = (
     "FMVACC_synthetic", "3-Sources", "MSRC-v1", "BBCSport", "UCI-Digit_3v", "BDGP_3v", "Scene-15", "100Leaves",
     "Hdigit", "MNIST-60k_4v_constructed",
