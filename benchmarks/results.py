@@ -70,9 +70,8 @@ class Bench:
         """Write the result, to four decimals, with what it was made with."""
         made_with = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
         whole = {"environment": {"python": platform.python_version(), **made_with}, "minutes": round(minutes, 1)}
-        text = json.dumps(rounded({**whole, **result}), indent=1, allow_nan=False, ensure_ascii=False)
         RESULTS.mkdir(exist_ok=True)
-        stored(self.name).write_text(f"{text}\n", encoding="utf-8")
+        stored(self.name).write_text(as_text(rounded({**whole, **result})), encoding="utf-8")
         self._unfinished.unlink(missing_ok=True)
 
     @property
@@ -91,6 +90,22 @@ def rounded(value: Any) -> Any:
     return value
 
 
+def as_text(result: Mapping[str, Any]) -> str:
+    """JSON with a line for each record, so that a change of a result can be read."""
+
+    def line(value: Any) -> str:
+        return json.dumps(value, allow_nan=False, ensure_ascii=False)
+
+    def block(value: Any) -> str:
+        if isinstance(value, Mapping) and value:
+            return "{\n" + ",\n".join(f"  {line(key)}: {line(each)}" for key, each in value.items()) + "\n }"
+        if isinstance(value, list) and value and isinstance(value[0], list | Mapping):
+            return "[\n" + ",\n".join(f"  {line(each)}" for each in value) + "\n ]"
+        return line(value)
+
+    return "{\n" + ",\n".join(f" {line(key)}: {block(value)}" for key, value in result.items()) + "\n}\n"
+
+
 def stored(name: str) -> Path:
     """File of a result."""
     return RESULTS / f"{name}.json"
@@ -102,8 +117,9 @@ def read(name: str) -> Any:
 
 
 def digest(name: str) -> str:
-    """Mark of a stored result, which pictures carry."""
-    return hashlib.sha256(stored(name).read_bytes()).hexdigest()[:16]
+    """Mark of the numbers of a stored result, which its pictures carry."""
+    numbers = {key: value for key, value in read(name).items() if key not in ("environment", "minutes")}
+    return hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def names() -> list[str]:

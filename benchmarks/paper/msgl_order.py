@@ -5,6 +5,7 @@ Both have the same anchors, seeds and settings, and samples of unit length. Only
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from formats import fixed, padded_table, signed
@@ -60,6 +61,11 @@ def gain(result: Any, data: str, score: str = "acc") -> float:
     """Mean difference, aligned first - as they come."""
     (row,) = (row for row in result["differences"] if (row["data"], row["score"]) == (data, score))
     return float(row["mean"])
+
+
+def gains(result: Any, names: Iterable[str], score: str) -> list[float]:
+    """The same on several data sets."""
+    return [gain(result, name, score) for name in names]
 
 
 def clear(result: Any) -> dict[str, float]:
