@@ -6,12 +6,18 @@ Every error is an :class:`AnchorAlignError` and also a matching builtin exceptio
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess
 
 _view_names: ContextVar[Sequence[str]] = ContextVar("view_names", default=())
 LONGEST_VALUE = 120  # characters of a value in a message
+MOST_SAID = 200  # characters of what a program said, from its end
 
 
 class AnchorAlignError(Exception):
@@ -123,6 +129,14 @@ def missing_extra(what: str, package: str, extra: str) -> MissingExtraError:
     Figures need matplotlib, which is not installed: pip install "anchor-align[report]".
     """
     return MissingExtraError(f'{what} need {package}, which is not installed: pip install "anchor-align[{extra}]".')
+
+
+def program_text(error: subprocess.CalledProcessError) -> str:
+    """The end of what a program said. Its arguments may differ from run to run, as names of temporary files do."""
+    program = error.cmd.split()[0] if isinstance(error.cmd, str) else os.fsdecode(error.cmd[0])
+    said = error.stderr or error.stdout or b""
+    lines = (said.decode(errors="replace") if isinstance(said, bytes) else said).strip().splitlines()
+    return f"{os.path.basename(program)} ended with exit status {error.returncode}. {' '.join(lines)[-MOST_SAID:]}"
 
 
 def visible(text: str) -> str:

@@ -25,6 +25,7 @@ views have standardised features, not samples.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -36,6 +37,7 @@ from anchor_align import Adapter, AnchorGraphs, InputError, hookimpl
 from anchor_align.arrays import FloatArray, IndexArray, is_sparse
 from anchor_align.blocks import ScaledRows, run_rows, true_rows
 from anchor_align.checks import check_choice, check_flag, check_whole_number
+from anchor_align.errors import view_name
 
 from ._kmeans_anchors import check_n_anchors, kmeans_anchors
 from ._scaling import Scaler, learn_scaler
@@ -77,7 +79,7 @@ class FMCNOF(Adapter):
     of 0.6 by default. Fifty starts instead of five hardly change the 0.2: on the same anchors, the five best of twenty
     starts have objectives within 0.2 to 3 % and agree with 0.1 to 0.5, except on the one set with two clusters.
 
-    The objective prefers views that are easy to approximate. A constant view gets all the weight: leave it out.
+    The objective prefers views that are easy to approximate. A constant view gets all the weight: a warning says so.
 
     Examples
     --------
@@ -145,8 +147,14 @@ class FMCNOF(Adapter):
 
     def _scaler(self, X: Any, view: int) -> dict[str, Any] | None:
         """The scale of a view as plain numbers; None if its samples are standardised."""
+        as_given = learn_scaler(X, None, view)  # refuses numbers whose squares overflow
+        if not ScaledRows(X).stats().variance.any():
+            warnings.warn(
+                f"View {view_name(view)} is constant, and fmcnof gives such a view all the weight; leave it out.",
+                stacklevel=2,
+            )
         if not self.standardise_rows:
-            return learn_scaler(X, None, view).plain()
+            return as_given.plain()
         return learn_scaler(X, "standard", view).plain() if X.shape[1] <= NARROW else None
 
     def _best(self, graphs: Sequence[Any], k: int, random_state: int) -> Factors:

@@ -236,13 +236,17 @@ def _aligned(files: GraphFiles, mask: BoolArray | None, arguments: argparse.Name
 
 def _summary(result: Alignment) -> list[dict[str, Any]]:
     """Numbers of each view, by name."""
+    import numpy as np
+
     from ..matching import ambiguous
 
     rows = []
     for view, name in enumerate(result.names):
         numbers = {key: float(values[view]) for key, values in result.numbers().items() if key != "margins"}
         is_reference = view == result.reference
-        unsure = 0 if is_reference else int(ambiguous(result.margins[view], float(result.objective[view])).sum())
+        margins = result.margins[view]
+        unsure = None if np.isnan(margins).all() else int(ambiguous(margins, float(result.objective[view])).sum())
+        unsure = 0 if is_reference else unsure
         row = {"view": name, **numbers, "ambiguous": unsure, "is_reference": is_reference}
         if result.chance is not None and not is_reference:
             row |= {"chance": float(result.chance[view]), "chance_sd": float(result.chance_sd[view])}
@@ -284,7 +288,9 @@ def _print_table(result: Alignment, out: Path) -> None:
         if result.chance is not None:
             numbers.append(f"{row['chance']:.3g}" if "chance" in row else "")
         numbers.append(f"{row['upper_bound']:.4g}")
-        numbers += [f"{row['gap']:.1e}", f"{row['ambiguous']} of {(permutation >= 0).sum()}"]
+        unsure = row["ambiguous"]
+        known = "\N{EN DASH}" if unsure is None else f"{unsure} of {(permutation >= 0).sum()}"
+        numbers += [f"{row['gap']:.1e}", known]
         numbers += [f"{row['weight']:.3f}"] if result.weights is not None else []
         rows.append([f"{row['view']} (reference)" if row["is_reference"] else row["view"], *numbers])
     if result.weights is not None:

@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
         with _stdout_for_results(), bar:
             result = compare(**options, cache=cache, callback=bar, pictures=pictures)
     except KeyboardInterrupt:
-        say("interrupted" if cache is None else "interrupted; finished runs are kept, the same command continues")
+        say("interrupted" if cache is None else "interrupted; the same command continues from the runs that are kept")
         return EXIT_INTERRUPTED
     result = replace(result, kind=arguments.command, command=reproducing_command(arguments))
     _report_notes(result, arguments.format, quiet=arguments.quiet)

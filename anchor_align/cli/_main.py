@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import AnchorAlignError, PluginError
+from ..errors import AnchorAlignError, PluginError, program_text
 from . import _adapters, _align, _cluster, _compare, _datasets, _info, _n_clusters, _predict
 from ._options import EXIT_FAILED, EXIT_USAGE, Parser, add_verbosity
 from ._terminal import say
@@ -55,6 +56,11 @@ def run_command(argv: Sequence[str] | None = None) -> int:
         if arguments.verbosity >= 2:
             raise
         say("There is not enough memory; close other programs, or use fewer samples or anchors.")
+        return EXIT_FAILED
+    except subprocess.CalledProcessError as error:  # of a program that an adapter runs
+        if arguments.verbosity >= 2:
+            raise
+        say(program_text(error))
         return EXIT_FAILED
     except OSError as error:
         if error.filename is None:

@@ -34,7 +34,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Exit with the code for usage errors."""
         words, self._words = self._words, None
-        required = [action for action in self._actions if action.required and action.option_strings]
+        required = [action for action in self._actions if action.required]
         if words is not None and required:
             for action in required:
                 action.required = False

@@ -29,7 +29,7 @@ from ._pipeline import Pipeline, check_fusion, count_anchors
 from ._prediction import Prediction, cluster_means, count_labels, known_rows, means_reproduce
 from ._progress import FitProgress, Reporter, check_progress, reporting
 from ._ranking import Ranking, best_first
-from ._resources import STORAGES, Plan, check_engine, check_storage, estimate, plan_within
+from ._resources import STORAGES, Plan, check_engine, check_folder, check_storage, estimate, plan_within
 from ._sample_order import allows_content_order, graphs_in_order, in_order_of_fit, number_labels
 from ._views import Views, check_views
 
@@ -317,9 +317,7 @@ class AlignedClusterer(NewSamples, ClusterMixin, BaseEstimator):  # type: ignore
         """Set memory, files, threads and the order of the samples; refuse a fit that needs more than is free."""
         adapter, n_anchors = pipeline.adapter, pipeline.n_anchors
         memory = check_size("memory", self.memory)
-        if self.folder is not None and not isinstance(self.folder, (str, Path)):
-            raise InputTypeError(f"folder must be a path, got {shown(self.folder)}.")
-        folder = None if self.folder is None else Path(self.folder)
+        folder = check_folder(self.folder)
         if storage != "auto":
             check_storage(adapter, storage)
         check_engine(adapter, views, storage, memory, folder)

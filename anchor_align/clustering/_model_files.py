@@ -20,6 +20,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..arrays import is_sparse
+from ..checks import check_not_empty
 from ..data import write_whole
 from ..errors import FileError, InputError, shown
 
@@ -55,6 +56,7 @@ def write_model(path: str | os.PathLike[str], content: Mapping[str, Any]) -> Non
 
 def read_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read plain values by name from a file that :func:`write_model` wrote; refuse all others with one sentence."""
+    check_not_empty(path)
     name = os.fspath(path)
     try:
         about = Path(path).stat()

@@ -11,7 +11,8 @@ import numpy as np
 
 from ..arrays import is_sparse
 from ..blocks import DEFAULT_MEMORY, available_memory, check_disk, in_file, readable_size
-from ..errors import FileError, InputError, NotEnoughMemoryError
+from ..checks import check_not_empty
+from ..errors import FileError, InputError, InputTypeError, NotEnoughMemoryError, shown
 from ..fusion import Fusion
 from ..graphs import count_directions
 from ..plugins import Adapter
@@ -53,6 +54,16 @@ class Need:
     def disk(self, storage: str) -> int:
         kept = self.embedding + self.copies
         return self.files + {"memory": 0, "disk": self.graphs + kept, "never": kept}[storage]
+
+
+def check_folder(folder: object) -> Path | None:
+    """The folder for files of a fit."""
+    if folder is None:
+        return None
+    if not isinstance(folder, str | Path):
+        raise InputTypeError(f"folder must be a path, got {shown(folder)}.")
+    check_not_empty(folder)
+    return Path(folder)
 
 
 def estimate(

@@ -244,7 +244,7 @@ def write_prediction(
 
 def _check_names(path: str | os.PathLike[str], what: str, names: Collection[str], known: Collection[str]) -> None:
     """Refuse a model that lacks a name, or of a newer anchor-align: what it has beyond these may change its labels."""
-    unknown = sorted(name for name in names if name not in known)
+    unknown = sorted((name for name in names if name not in known), key=repr)
     if unknown:
         raise FileError(
             f"The model {os.fspath(path)} has {what} that this anchor-align does not know: "

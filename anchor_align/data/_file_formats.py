@@ -14,7 +14,7 @@ from ._entries import Entry, normal, reading
 from ._find_labels import LABEL_NAMES
 from ._hdf5_files import hdf5_entries
 from ._mat_files import mat5_entries
-from ._numpy_files import npy_entry, npz_entries
+from ._numpy_files import npy_entry, npz_entries, spreadsheet
 from ._read_options import ReadOptions
 from ._size_limits import SizeLimit
 from ._table_columns import field_number
@@ -71,10 +71,7 @@ def _stem(path: Path) -> str:
 def file_kind(path: Path) -> str:
     """Format of a file by its content: one of those that ``open_source`` knows, or "" for any other."""
     if path.suffix.lower() in _SPREADSHEETS:
-        raise InputError(
-            f"{path} is a spreadsheet, which cannot be read here; save each sheet as a .csv file, in Excel as 'CSV "
-            "UTF-8', and give these files."
-        )
+        raise spreadsheet(path)
     with path.open("rb") as file:
         start = file.read(512)
         signatures = [start[:8]]

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from ..arrays import BoolArray, Graph, is_sparse
 from ..blocks import check_graph, check_join, check_size
-from ..checks import check_choice
+from ..checks import check_choice, check_not_empty
 from ..errors import InputError
 from ._entries import Entry, flatten, inner_entries, naming, reading, unwrapped
 from ._file_formats import file_kind, open_source, single_entry
@@ -63,6 +63,8 @@ def read_graphs(
     """
     check_choice("orient", orient, ("rows", "columns"))
     check_join(join)
+    for path in paths:
+        check_not_empty(path)
     options = ReadOptions.checked(max_bytes, True, index)
     with reading(paths[0] if len(paths) == 1 else "the files"):
         return _read_graphs(paths, keys, orient, join, options)
@@ -207,6 +209,7 @@ def read_mask(path: str, *, max_bytes: int | str | None = None) -> BoolArray:
 
     The file holds this array alone, or under the name ``mask`` or ``observed``. ``max_bytes`` is as for ``load_views``.
     """
+    check_not_empty(path)
     most = check_size("max_bytes", max_bytes)
     with reading(path):
         return _read_mask(Path(path), most)

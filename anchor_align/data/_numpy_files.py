@@ -7,6 +7,7 @@ import math
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -50,6 +51,14 @@ def npy_entry(limit: SizeLimit, key: str, *, mmap: bool = False) -> Entry:
     return _array_entry(limit, key, header, n_bytes, lambda: np.load(path, mode, allow_pickle=False))
 
 
+def spreadsheet(path: Path) -> InputError:
+    """The error for a file of Excel or LibreOffice."""
+    return InputError(
+        f"{path} is a spreadsheet, which cannot be read here; save each sheet as a .csv file, in Excel as 'CSV UTF-8', "
+        "and give these files."
+    )
+
+
 def npz_entries(limit: SizeLimit) -> list[Entry]:
     """Arrays of an .npz file, in the order of the file."""
     headers: dict[str, _Header] = {}
@@ -62,6 +71,8 @@ def npz_entries(limit: SizeLimit) -> list[Entry]:
                     raise ValueError(f"{member!r} is compressed by a method that numpy does not write")
                 with archive.open(member) as file:
                     headers[member.removesuffix(".npy")] = _read_header(file, about.file_size)
+        if "[Content_Types].xml" in archive.namelist():
+            raise spreadsheet(limit.path)
     if not headers:
         raise InputError(f"{limit.path} is a zip file without arrays; expected an .npz file as numpy.savez writes it.")
     if {"format", "shape", "data"} <= set(headers):

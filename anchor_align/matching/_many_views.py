@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse.csgraph import connected_components
 
 from ..arrays import FloatArray, IndexArray
-from ..errors import InputError
+from ..errors import InputError, view_name
 from ._ascent import FEW, SMALL
 from ._certificate import Certificate, certify, certify_many_to_one
 from ._consensus import ConsensusSearch, Orders
@@ -298,8 +298,8 @@ class Matcher:
         for view in range(self.scaled.n_views):
             if not self.scaled.shares(reference, view):
                 raise InputError(
-                    f"View {view} shares no sample with view {reference}, the reference; use reference='auto' or "
-                    "'consensus', which reach it through other views."
+                    f"View {view_name(view)} shares no sample with view {view_name(reference)}, the reference; use "
+                    "reference='auto' or 'consensus', which reach it through other views."
                 )
 
     def _check_connected(self) -> None:
@@ -307,7 +307,10 @@ class Matcher:
         shared = np.array([[self.scaled.shares(u, v) for v in views] for u in views])
         number, group = connected_components(shared, directed=False)
         if number > 1:
-            inside, outside = (np.flatnonzero((group == group[0]) == same).tolist() for same in (True, False))
+            inside, outside = (
+                ", ".join(map(view_name, np.flatnonzero((group == group[0]) == same).tolist()))
+                for same in (True, False)
+            )
             raise InputError(
                 f"Views {inside} share no sample with views {outside}, neither directly nor through other views; "
                 "align the two groups on their own."

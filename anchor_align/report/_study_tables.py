@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -202,9 +203,13 @@ def _is_top(mean: float | None, top: float | None) -> bool:
 
 
 def _failures(result: StudyResult) -> list[str]:
-    """One line for every reason, with the runs that it stopped; tables of rivals have their own."""
+    """One line for every reason, with the runs that it stopped; tables of rivals have their own.
+
+    Reasons that differ only in the names of files, which may be temporary, are one; the first is shown.
+    """
     runs: Counter[tuple[str, str]] = Counter()
     failed: dict[str, dict[tuple[str, str], list[str]]] = {}
+    first: dict[str, str] = {}
     extra = {(record.setting.adapter, record.arm) for record in result.rival_records}
     for record in result.runs:
         if (record.setting.adapter, record.arm) in extra:
@@ -212,7 +217,8 @@ def _failures(result: StudyResult) -> list[str]:
         where = record.setting.dataset, record.setting.adapter
         runs[where] += 1
         if record.reason:
-            failed.setdefault(record.reason, {}).setdefault(where, []).append(record.arm)
+            reason = first.setdefault(re.sub(r"\S*[/\\]\S*", "", record.reason), record.reason)
+            failed.setdefault(reason, {}).setdefault(where, []).append(record.arm)
     lines, arms = [], Arms.of(result)
     for reason, places in failed.items():
         texts = []

@@ -216,15 +216,24 @@ def _sources_of_class(kind: type) -> list[str] | None:
     """Hashes of all code that a class may use; None if there is too much of it.
 
     Nobody can list what a class of others imports or reads later. So the folders of its modules count, those of all
-    other modules that are loaded and not installed, and the versions of everything that is installed.
+    other modules that are loaded and not installed, and the versions of everything that is installed. Runs that load
+    code from other folders are not kept, see ``covered_places``.
     """
+    found = [_content_of(Path(place)) for place in sorted(covered_places(kind))]
+    return None if None in found else [*filter(None, found), *(() if _is_ours(kind) else _installed())]
+
+
+def covered_places(kind: type) -> set[str]:
+    """Folders and files whose content counts for a class, as far as code is loaded in this process now."""
     roots = {base.__module__.partition(".")[0] for base in kind.__mro__} - {"builtins", "sklearn", OURS}
-    is_ours = roots <= {OUR_ADAPTERS}
-    if not is_ours:
+    if not _is_ours(kind):
         loaded = {name.partition(".")[0] for name in list(sys.modules)} - {"__main__", "__mp_main__", OURS}
         roots |= {root for root in loaded if not root.startswith(PLUGIN_FILE) and not _is_installed(root)}
-    found = [_content_of(place) for place in sorted({place for root in roots for place in _places_of(root)})]
-    return None if None in found else [*filter(None, found), *(() if is_ours else _installed())]
+    return {str(place) for root in roots for place in _places_of(root)}
+
+
+def _is_ours(kind: type) -> bool:
+    return {base.__module__.partition(".")[0] for base in kind.__mro__} <= {"builtins", "sklearn", OURS, OUR_ADAPTERS}
 
 
 def _own_sources() -> list[str | None]:
@@ -264,8 +273,13 @@ def _content_of(place: Path) -> str | None:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
+    seen = set()  # links may lead back
+    for place, folders, files in os.walk(folder, followlinks=True):
         here = Path(place)
+        if (real := here.resolve()) in seen:
+            folders.clear()
+            continue
+        seen.add(real)
         folders[:] = sorted(
             name
             for name in folders

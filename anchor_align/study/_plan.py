@@ -23,7 +23,7 @@ from ..plugins import (
     contained,
     one_line,
 )
-from ._cache import describe_fusion, describe_method, run_key
+from ._cache import covered_places, describe_fusion, describe_method, run_key
 from ._data_sets import DataSpec
 from ._results import DataInfo, Setting
 from ._run import Arm, Run
@@ -139,6 +139,7 @@ def planned_runs(grid: Grid, data: Sequence[PlannedData], registry: Registry) ->
                     repeat=repeat,
                     seed=_seed_of(grid.seed, info.rows_digest, repeat),
                     extra=extra,
+                    covered=_covered(adapter, *(pair[0].fusion for pair in usable)),
                 )
                 if usable:
                     yield replace(run, arms=tuple(_arms(run, info, identity, usable)))
@@ -148,7 +149,8 @@ def _baseline_runs(grid: Grid, data: PlannedData, record: BaselineRecord) -> Ite
     """Runs of a baseline: it depends on its settings, the data and the seed, not on ``lam`` or numbers of anchors."""
     info = data.info
     for params in _params_of(grid, record):
-        identity = describe_method(record, _make(record, params))
+        baseline = _make(record, params)
+        identity = describe_method(record, baseline)
         for repeat in range(grid.repeats):
             seed = _seed_of(grid.seed, info.rows_digest, repeat)
             parts = {"data": info.digest, "kinds": info.kinds, "n_clusters": info.n_clusters, "seed": seed}
@@ -166,6 +168,7 @@ def _baseline_runs(grid: Grid, data: PlannedData, record: BaselineRecord) -> Ite
                 seed=seed,
                 arms=(Arm(BASELINE, record.version, None, key),),
                 extra=True,
+                covered=_covered(baseline),
             )
 
 
@@ -219,6 +222,10 @@ def _make(record: MethodRecord[Method], params: Params) -> Method:
         reason = one_line(f"{type(error).__name__}: {error}")
         kind = "Adapter" if isinstance(record.prototype, Adapter) else "Baseline"
         raise AdapterError(f"{kind} {record.name!r} does not take the settings {given}: {reason}") from error
+
+
+def _covered(*methods: object) -> frozenset[str]:
+    return frozenset().union(*(covered_places(type(method)) for method in methods))
 
 
 def _arms(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import time
 import traceback
@@ -10,23 +9,21 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from ..arrays import IndexArray
 from ..blocks import Memo, openmp_limit, working
 from ..clustering import Criteria, Pipeline, ViewGraphs, count_anchors, in_order_of_fit, labels_of_data
-from ..errors import AnchorAlignError, InputError
+from ..errors import AnchorAlignError, InputError, program_text
 from ..graphs import GramMatrices
 from ..metrics import score_all
 from ..plugins import Baseline, Registry, baseline_labels, contained, one_line
-from ._cache import Cache, Outcome
+from ._cache import Cache, Outcome, covered_places
 from ._data_sets import DataSpec, Prepared, Shelf
 from ._results import Setting
 from ._view_options import ViewOptions, anchors_text
 from ._vocabulary import BASELINE, DONE, FAILED, NO_MEMORY, SCORES
-
-# Characters of the output of a program that failed.
-MOST_SAID = 200
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,8 @@ class Arm:
 class Run:
     """One draw of anchors and the arms to compute on it; ``settings`` differ in ``lam`` only.
 
-    A run of a baseline has one arm. ``extra`` runs are those of rivals.
+    A run of a baseline has one arm. ``extra`` runs are those of rivals. ``covered`` are the folders whose content is in
+    the keys.
     """
 
     spec: DataSpec
@@ -57,6 +55,7 @@ class Run:
     seed: int
     arms: tuple[Arm, ...] = ()
     extra: bool = False
+    covered: frozenset[str] = frozenset()
 
     @property
     def label(self) -> str:
@@ -104,13 +103,21 @@ class Worker:
                 for arm, outcome in self._arms(run, data):
                     outcomes.append(outcome)
                     tell(outcome)
-                    if arm.key is not None and self.cache is not None and not outcome.reason:
+                    if arm.key is not None and self.cache is not None and not outcome.reason and self._covers(run):
                         kept = self.cache.put(arm.key, outcome) and kept
         except BaseException as error:  # an adapter may raise anything
             for _ in run.arms[len(outcomes) :]:
                 outcomes.append(self._failure(error))
                 tell(outcomes[-1])
         return Done(outcomes, kept)
+
+    def _covers(self, run: Run) -> bool:
+        """Whether the key has all code that the run has loaded: a plug-in may import other folders late."""
+        names = {arm.name for arm in run.arms}
+        kinds: list[type] = [type(self.registry.method(run.settings[0].adapter).prototype)]
+        kinds += [type(record.fusion) for record in self.registry.fusions if record.name in names]
+        places = [Path(place) for kind in kinds for place in covered_places(kind)]
+        return all(any(place.is_relative_to(covered) for covered in run.covered) for place in places)
 
     def _use_memo(self, run: Run, *, in_order: bool) -> None:
         """What was computed from other samples, or from the same in another order, is not used."""
@@ -222,18 +229,11 @@ def failure(error: BaseException, status: str = FAILED) -> Outcome:
     """The outcome of a run that failed."""
     if isinstance(error, MemoryError):
         status = NO_MEMORY
-    text = one_line(error, _text_of_program if isinstance(error, subprocess.CalledProcessError) else str)
+    show: Callable[[Any], str] = program_text if isinstance(error, subprocess.CalledProcessError) else str
+    text = one_line(error, show)
     if not isinstance(error, AnchorAlignError):
         text = f"{type(error).__name__}: {text}" if text else type(error).__name__
     return Outcome(status=status, reason=text, traceback="".join(traceback.format_exception(error)))
-
-
-def _text_of_program(error: Any) -> str:
-    """The end of what the program said. Its arguments may differ from run to run, as names of temporary files do."""
-    program = error.cmd.split()[0] if isinstance(error.cmd, str) else os.fsdecode(error.cmd[0])
-    said = error.stderr or error.stdout or b""
-    lines = (said.decode(errors="replace") if isinstance(said, bytes) else said).strip().splitlines()
-    return f"{os.path.basename(program)} ended with exit status {error.returncode}. {' '.join(lines)[-MOST_SAID:]}"
 
 
 @contextmanager

@@ -130,7 +130,7 @@ def compare(
     pictures : bool, default=False
         Also fit one run of every adapter on every data set, for reports and figures.
     callback : callable, optional
-        Called with a :class:`StudyProgress`. An error that it raises ends the study; finished runs are kept.
+        Called with a :class:`StudyProgress`. An error that it raises ends the study; what the cache has is kept.
 
     Returns
     -------

@@ -7,6 +7,7 @@ import pytest
 from strategies import planted_views
 
 from anchor_align import AlignedClusterer, InputError, get_adapter
+from anchor_align.data import make_simulated
 from anchor_align.metrics import acc
 from anchor_align_adapters.fmcnof import factorise
 
@@ -79,11 +80,18 @@ def test_views_of_one_or_two_features(n_features: int) -> None:
     assert acc(labels, clusterer().fit_predict([X])) == 1.0
 
 
+def test_a_constant_view_is_named() -> None:
+    """It would get all the weight, so that no cluster is found."""
+    views = {"a": make_simulated(0).views[0], "b": np.ones((200, 3))}
+    with pytest.warns(UserWarning, match="View b is constant"):
+        AlignedClusterer("fmcnof", n_clusters=4, random_state=0).fit(views)
+
+
 @pytest.mark.filterwarnings("ignore:View . has only:UserWarning")
 @pytest.mark.parametrize("sparsifier", ["released", "text"])
 def test_constant_samples_have_labels(sparsifier: str) -> None:
     """Samples without a standard deviation, and ties: the fit ends."""
-    views = [np.ones((12, 3)), np.arange(12)[:, None] % 2 * np.ones(2)]
+    views = [np.ones((12, 3)) * np.arange(1, 13)[:, None], np.arange(12)[:, None] % 2 * np.ones(2)]
     found = AlignedClusterer(
         "fmcnof", n_clusters=2, adapter_params={"sparsifier": sparsifier}, random_state=0
     ).fit_predict(views)

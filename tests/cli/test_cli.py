@@ -86,6 +86,9 @@ def test_an_unknown_option_is_named_before_a_missing_one(option: str, capsys: py
     with pytest.raises(SystemExit):
         main(["cluster", "simulated", option, "3"])
     assert capsys.readouterr().err.startswith(f"anchor-align: unrecognized arguments: {option} 3;")
+    with pytest.raises(SystemExit):
+        main(["info", option])
+    assert capsys.readouterr().err.startswith(f"anchor-align: unrecognized arguments: {option};")
 
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from strategies import damaged, hostile_arguments, hostile_matrices, hostile_values
 
-from anchor_align import AlignedClusterer, AnchorAlignError, align, fuse, load_plugins, load_views
+from anchor_align import AlignedClusterer, AnchorAlignError, align, fuse, load, load_plugins, load_views
 from anchor_align.arrays import is_sparse
 from anchor_align.data import make_simulated
 from anchor_align.report import write_results
@@ -183,13 +183,15 @@ def test_damaged_files(file: tuple[str, bytes], folder: Path) -> None:
         lambda: load_views([""]),
         lambda: load_plugins(""),
         lambda: FITTED.save(""),
+        lambda: load(""),
+        lambda: AlignedClusterer("local", n_clusters=4, storage="disk", folder="").fit(VIEWS),
         lambda: compare("local", (VIEWS, DATA.labels), repeats=1, cache=""),
         lambda: write_results(compare("local", (VIEWS, DATA.labels), repeats=2, n_anchors=4), ""),
     ],
-    ids=["views", "list of views", "plug-in", "model", "cache", "results"],
+    ids=["views", "list of views", "plug-in", "model", "saved model", "files of a fit", "cache", "results"],
 )
 def test_an_empty_path_is_refused(use: Callable[[], object], folder: Path) -> None:
     """It would be the current folder."""
-    with pytest.raises(AnchorAlignError):
+    with pytest.raises(AnchorAlignError, match="empty path"):
         use()
     assert list(folder.iterdir()) == []

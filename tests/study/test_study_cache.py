@@ -317,6 +317,18 @@ def test_an_edit_of_what_a_plugin_uses_computes_again(
     assert recomputed(tmp_path / "cache", **options) == 3
 
 
+def test_code_that_no_key_covers_is_not_kept(tmp_path: Path) -> None:
+    """A plug-in that imports another folder while it runs is computed again every time."""
+    (tmp_path / "plugin" / "scripts").mkdir(parents=True)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "neighbour.py").write_text("POWER = 1\n")
+    (tmp_path / "plugin" / "scripts" / "method.m").write_text("0.5")
+    plugin = tmp_path / "plugin" / "mine.py"
+    plugin.write_text(PLUGIN.replace("str(FOLDER)", 'str(FOLDER.parent / "elsewhere")'))
+    for _ in range(2):
+        assert recomputed(tmp_path / "cache", adapters="mine", repeats=1, plugins=[plugin]) == 3
+
+
 def test_large_arrays_as_settings_are_not_kept(tmp_path: Path) -> None:
     """Their text leaves out the middle."""
     study(tmp_path, params={"log": [np.zeros(0)]})

@@ -90,7 +90,7 @@ def test_no_process_is_left_behind(tmp_path: Path, how: signal.Signals, code: in
     assert wait_until(lambda: not children_of(process.pid))
     assert out == ""
     if how is signal.SIGINT:
-        assert err == "anchor-align: interrupted; finished runs are kept, the same command continues\n"
+        assert err == "anchor-align: interrupted; the same command continues from the runs that are kept\n"
 
 
 def test_a_script_needs_no_main_guard() -> None:
