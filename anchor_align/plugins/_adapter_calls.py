@@ -77,7 +77,7 @@ def check_labels(who: str, made: Any, n_samples: int, n_clusters: int) -> tuple[
 def warn_of_odd_rows(name: str, graphs: Sequence[Graph]) -> None:
     odd = odd_rows(graphs, [f"view {view_name(view)}" for view in range(len(graphs))])
     if odd:
-        warnings.warn(f"Adapter {name!r} returned graphs with {odd}; {ALIKE}.", stacklevel=4)
+        warnings.warn(f"Adapter {name!r} returned graphs with {odd}; {ALIKE}.", stacklevel=5)
 
 
 def odd_rows(graphs: Sequence[Graph], names: Sequence[str], mask: BoolArray | None = None) -> str:
