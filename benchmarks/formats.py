@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,3 +166,24 @@ def light_and_dark(files: Iterable[str], picture: Callable[..., Figure]) -> dict
         with matplotlib.style.context("dark_background" if dark else "default"):
             made[file] = picture(dark=dark)
     return made
+
+
+def ranges(rows: Mapping[str, Mapping[str, tuple[float, float, float]]], colours: Mapping[str, str], x: str) -> Figure:
+    """A line for each row, a mark for each of its series; each has a value and the ends of its range."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 0.9 + 0.42 * len(rows)), layout="constrained")
+    axes = figure.subplots()
+    for place, series in enumerate(rows.values()):
+        for shift, (name, (value, low, high)) in zip(
+            np.linspace(-0.16, 0.16, len(series)), series.items(), strict=True
+        ):
+            axes.plot([low, high], [place + shift] * 2, color=colours[name], lw=1.2)
+            axes.scatter(value, place + shift, color=colours[name], s=26, zorder=2, label=name)
+    axes.set(yticks=range(len(rows)), yticklabels=list(rows), xlabel=x, ylim=(len(rows) - 0.5, -0.5))
+    axes.grid(axis="x", color="#d3d8de", lw=0.5)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    found = dict(zip(*reversed(axes.get_legend_handles_labels()), strict=True))
+    figure.legend(list(found.values()), list(found), loc="outside upper right", ncols=len(found), frameon=False)
+    return figure

@@ -6,19 +6,24 @@ Both have the same anchors, seeds and settings, and samples of unit length. Only
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from formats import fixed, padded_table, signed
+from formats import fixed, padded_table, ranges, signed
 from results import Bench
 
 from anchor_align import get_adapter
 from anchor_align.study import DataSpec, compare
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MINUTES = 1
 DATA = {"3-Sources": "3-Sources", "BBCSport": "BBCSport", "MSRC-v1": "MSRC-v1", "UCI-Digit": "UCI-Digit_3v"}
 DRAWS = 8
 FIRST, GIVEN = "aligned first", "as they come"
 SCORES = ("acc", "nmi")
+PICTURES = ("msgl.png",)
+COLOURS = {FIRST: "#0069a8", GIVEN: "#c4500a"}
 
 
 def run(bench: Bench) -> dict[str, Any]:
@@ -72,6 +77,15 @@ def clear(result: Any) -> dict[str, float]:
     """Data sets on which alignment is clearly better, and by how much."""
     found = (row for row in result["differences"] if row["score"] == "acc" and row["verdict"] == f"{FIRST} better")
     return {row["data"]: row["mean"] for row in found}
+
+
+def draw(result: Any) -> dict[str, Figure]:
+    """Mean and standard deviation of both on each data set."""
+    rows: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for row in result["rows"]:
+        middle, sd = row["acc"]
+        rows.setdefault(row["data"], {})[row["method"]] = (middle, middle - sd, middle + sd)
+    return {PICTURES[0]: ranges(rows, COLOURS, "ACC, %")}
 
 
 def main_table(result: Any) -> str:

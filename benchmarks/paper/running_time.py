@@ -13,17 +13,20 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
-from formats import DASH, fixed, padded_table
+from formats import DASH, fixed, padded_table, ranges
 from paper_numbers import published_seconds
 from results import Bench
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import StandardScaler
 
 from anchor_align import AlignedClusterer, AnchorAligner, GramMatrices, MultiViewData, load_views
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MINUTES = 3
 DATA = {
@@ -32,6 +35,8 @@ DATA = {
 }  # fmt: skip
 SEEDS = 3
 KMEANS = "KMeans"
+PICTURES = ("paper_times.png",)
+COLOURS = {"lmvsc": "#0069a8", "fmvacc": "#c4500a", "sfmc": "#6f4aa8"}
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "lmvsc": ("lmvsc", {}),
     "fmvacc": ("fmvacc", {}),
@@ -130,6 +135,16 @@ def published_ratios(one: str, base: str) -> list[float]:
     """Published seconds of a method over those of another, where both finished."""
     times = published_seconds().values()
     return [seconds[one] / seconds[base] for seconds in times if one in seconds and base in seconds]
+
+
+def draw(result: Any) -> dict[str, Figure]:
+    """Median and range of the time of each method over that of k-means."""
+    rows: dict[str, dict[str, tuple[float, float, float]]] = {}
+    for row in result["rows"]:
+        if row["method"] in COLOURS:
+            middle, low, high = row["over_kmeans"]
+            rows.setdefault(f"{row['data']}, n = {row['n']:,}", {})[row["method"]] = (middle, low, high)
+    return {PICTURES[0]: ranges(rows, COLOURS, f"time over that of {KMEANS}")}
 
 
 def main_table(result: Any) -> str:
